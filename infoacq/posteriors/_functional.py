@@ -1,0 +1,104 @@
+"""Dropout that is not a layer: noticed, because no mask of ours can reach it."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from infoacq.posteriors._masked import MaskedModel
+
+_FUNCTIONS = (
+    F.dropout,
+    F.dropout1d,
+    F.dropout2d,
+    F.dropout3d,
+    F.alpha_dropout,
+    F.feature_alpha_dropout,
+    F.multi_head_attention_forward,
+)
+_WAY_OUT = "Put an nn.Dropout layer in its place: predict_probs gives it the masks of each draw."
+
+
+@dataclass(frozen=True)
+class DropoutCall:
+    """A call that could drop units: who, with which probability, and whether in evaluation mode too."""
+
+    name: str
+    p: float
+    active: bool
+
+
+class _Watch(TorchFunctionMode):
+    """Notes each call of a dropout function while it is on; the layers' hooks take their own out."""
+
+    def __init__(self, runner: MaskedModel) -> None:
+        super().__init__()
+        self._runner = runner
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func in _FUNCTIONS or func is F.scaled_dot_product_attention:
+            self._runner.watched.append(_read_call(func, args, kwargs))
+        return func(*args, **kwargs)
+
+
+def _read_call(func: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> DropoutCall:
+    if func is F.scaled_dot_product_attention:  # a builtin without a signature; on whenever p is not 0
+        return DropoutCall(
+            func.__name__, float(kwargs.get("dropout_p", args[4] if len(args) > 4 else 0.0)), True
+        )
+    bound = inspect.signature(func).bind(*args, **kwargs)
+    bound.apply_defaults()
+    given = bound.arguments
+    p = given["dropout_p"] if "dropout_p" in given else given["p"]
+    return DropoutCall(func.__name__, float(p), bool(given["training"]))
+
+
+def notice_functional_dropout(runner: MaskedModel, batch: Tensor) -> None:
+    """Run the model once and look for dropout that is not a layer.
+
+    Raises:
+        ValueError: nothing would vary between draws, or a function draws masks whatever the mode is.
+
+    Warns:
+        UserWarning: a dropout function stays off in all draws while dropout layers vary.
+    """
+    runner.watched.clear()
+    with _Watch(runner):
+        runner(batch, draw=0, row=0)
+    calls = [call for call in runner.watched if call.p > 0.0] + _in_recurrent_layers(runner.model)
+    runner.watched.clear()
+    names = ", ".join(sorted({call.name for call in calls}))
+    if not runner.layers:
+        found = (
+            f" It calls {names} in its forward, which has no masks that could be held fixed." if calls else ""
+        )
+        raise ValueError(f"the model has no dropout layer, so all draws would be the same.{found} {_WAY_OUT}")
+    if any(call.active for call in calls):
+        raise ValueError(
+            f"the model calls {names} with dropout always on: each batch gets new masks. {_WAY_OUT}"
+        )
+    if calls:
+        warnings.warn(f"the dropout inside {names} stays off in all draws. {_WAY_OUT}", stacklevel=4)
+
+
+def _in_recurrent_layers(model: nn.Module) -> list[DropoutCall]:
+    """Recurrent layers drop between their own stacked layers, out of sight of Python."""
+    return [
+        DropoutCall(type(module).__name__, module.dropout, active=False)
+        for module in model.modules()
+        if isinstance(module, nn.RNNBase) and module.dropout > 0.0 and module.num_layers > 1
+    ]
