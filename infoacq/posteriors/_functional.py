@@ -57,9 +57,7 @@ class _Watch(TorchFunctionMode):
 
 def _read_call(func: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> DropoutCall:
     if func is F.scaled_dot_product_attention:  # a builtin without a signature; on whenever p is not 0
-        return DropoutCall(
-            func.__name__, float(kwargs.get("dropout_p", args[4] if len(args) > 4 else 0.0)), True
-        )
+        return DropoutCall(func.__name__, float(kwargs.get("dropout_p", args[4] if len(args) > 4 else 0.0)), True)
     bound = inspect.signature(func).bind(*args, **kwargs)
     bound.apply_defaults()
     given = bound.arguments
@@ -83,14 +81,10 @@ def notice_functional_dropout(runner: MaskedModel, batch: Tensor) -> None:
     runner.watched.clear()
     names = ", ".join(sorted({call.name for call in calls}))
     if not runner.layers:
-        found = (
-            f" It calls {names} in its forward, which has no masks that could be held fixed." if calls else ""
-        )
+        found = f" It calls {names} in its forward, which has no masks that could be held fixed." if calls else ""
         raise ValueError(f"the model has no dropout layer, so all draws would be the same.{found} {_WAY_OUT}")
     if any(call.active for call in calls):
-        raise ValueError(
-            f"the model calls {names} with dropout always on: each batch gets new masks. {_WAY_OUT}"
-        )
+        raise ValueError(f"the model calls {names} with dropout always on: each batch gets new masks. {_WAY_OUT}")
     if calls:
         warnings.warn(f"the dropout inside {names} stays off in all draws. {_WAY_OUT}", stacklevel=4)
 

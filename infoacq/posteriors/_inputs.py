@@ -19,8 +19,7 @@ def batches(loader_or_tensor: Iterable[Any] | Tensor) -> Iterator[Tensor]:
         TypeError: a batch holds something else.
     """
     if isinstance(loader_or_tensor, Tensor):
-        yield from torch.split(loader_or_tensor, TENSOR_BATCH)
-        return
+        loader_or_tensor = torch.split(loader_or_tensor, TENSOR_BATCH)
     for batch in loader_or_tensor:
         inputs = batch[0] if isinstance(batch, (tuple, list)) and batch else batch
         if not isinstance(inputs, Tensor):

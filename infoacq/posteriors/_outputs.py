@@ -32,8 +32,7 @@ def to_probs(returned: Any, output: Output, rows: int) -> Float[Tensor, "n c"]:
         )
     if returned.ndim != 2 or len(returned) != rows:
         raise ValueError(
-            f"the model must return shape (n, c) = (candidates, classes) with n = {rows}; "
-            f"got {tuple(returned.shape)}."
+            f"the model must return shape (n, c) = (candidates, classes) with n = {rows}; got {tuple(returned.shape)}."
         )
     scores = returned.detach()
     scores = scores if scores.dtype == torch.float64 else scores.float()

@@ -67,6 +67,7 @@ def predict_probs(
     here = model if where == device_of(model) else copy.deepcopy(model).to(where)
     warn_of_batch_statistics(here)
     rows: list[Tensor] = []
+    row = 0
     with (
         torch.no_grad(),
         untouched_random_state(where),
@@ -77,7 +78,8 @@ def predict_probs(
             batch = batch.to(where)
             if not rows:
                 notice_functional_dropout(runner, batch[:2])
-            rows.append(_draws_of(runner, batch, draws, output, row=int(bar.n)))
+            rows.append(_draws_of(runner, batch, draws, output, row))
+            row += len(batch)
             bar.update(len(batch))
     if not rows:
         raise ValueError("the pool is empty: there is no candidate to predict.")
@@ -87,9 +89,7 @@ def predict_probs(
     return probs
 
 
-def _draws_of(
-    runner: MaskedModel, batch: Tensor, draws: int, output: Output, row: int
-) -> Float[Tensor, "n k c"]:
+def _draws_of(runner: MaskedModel, batch: Tensor, draws: int, output: Output, row: int) -> Float[Tensor, "n k c"]:
     columns = []
     for draw in range(draws):
         probs = to_probs(runner(batch, draw, row), output, len(batch))
