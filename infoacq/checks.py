@@ -1,0 +1,303 @@
+"""Every error of the library about what it was given, raised at the door.
+
+A message says what was given, what is wanted and the way out. Nothing is guessed, clipped or renormalised.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from infoacq._arrays import (
+    Array,
+    blocks,
+    dtype_name,
+    is_array,
+    is_floating,
+    namespace,
+    place,
+    to_host,
+)
+
+# How far a row of probabilities may miss one: the rounding of its own dtype over many classes, and for the wide
+# dtypes that of values which were stored in half precision before.
+SUM_TOLERANCE = {"float64": 1e-3, "float32": 1e-3, "float16": 1e-2, "bfloat16": 1e-2}
+
+
+def floating_array(x: object, name: str = "predictions") -> Array:
+    """`x`, known to be a floating-point array of a known maker.
+
+    Raises:
+        TypeError: if it is no array, or holds no floating-point numbers.
+    """
+    if not is_array(x):
+        raise TypeError(
+            f"{name} must be an array from NumPy, PyTorch or JAX; got {type(x).__name__}. "
+            f"For a list of numbers: numpy.asarray({name})."
+        )
+    if not is_floating(x):
+        raise TypeError(
+            f"{name} must hold floating-point numbers; got {dtype_name(x)}. "
+            "Labels are not predictions: give each class its probability under each draw."
+        )
+    return x
+
+
+def shape(x: Array, axes: str, name: str = "predictions") -> None:
+    """Check that `x` has the axes that are named, such as "n k c", none of them empty.
+
+    Raises:
+        ValueError: if an axis is missing, too many or empty.
+    """
+    words = {"n": "candidates", "k": "draws", "c": "classes", "m": "configurations"}
+    wanted = f"({', '.join(axes.split())}) = ({', '.join(words[a] for a in axes.split())})"
+    if x.ndim != len(axes.split()):
+        hint = {
+            ("n k c", 2): 'For one model add the axis: einops.rearrange(p, "n c -> n 1 c").',
+            ("k c", 3): "Append one candidate at a time: predictions[i].",
+        }.get((axes, x.ndim), "")
+        raise ValueError(f"{name} must have shape {wanted}; got {tuple(x.shape)}. {hint}".rstrip())
+    if 0 in x.shape:
+        empty = words[axes.split()[tuple(x.shape).index(0)]]
+        raise ValueError(f"{name} must have shape {wanted}; got {tuple(x.shape)}, which holds no {empty}.")
+
+
+def probabilities(x: object, axes: str = "n k c", name: str = "predictions") -> Array:
+    """`x`, known to be probabilities with these axes: rows of the last one are not negative and sum to one.
+
+    Raises:
+        TypeError: if it is no floating-point array.
+        ValueError: if its shape is another, or a row is no probability distribution.
+    """
+    p = floating_array(x, name)
+    shape(p, axes, name)
+    tolerance = SUM_TOLERANCE[dtype_name(p)]
+    xp, start = namespace(p), 0
+    for block in blocks(p):
+        right = (xp.abs(xp.sum(block, axis=-1) - 1.0) <= tolerance) & (xp.min(block, axis=-1) >= 0.0)
+        if not bool(xp.all(right)):
+            wrong = np.argwhere(~np.asarray(to_host(xp.astype(right, block.dtype)), dtype=bool))[0]
+            raise ValueError(_row_error(to_host(block)[tuple(wrong)], wrong, start, axes, name, tolerance))
+        start += block.shape[0]
+    return p
+
+
+def _row_error(row: np.ndarray, at: np.ndarray, start: int, axes: str, name: str, tolerance: float) -> str:
+    """What is wrong with the row of class probabilities `row`, found at `at` behind `start`, and the way out."""
+    position = [int(at[0]) + start, *(int(i) for i in at[1:])]
+    words = {"n": "candidate", "k": "draw"}
+    where = ", ".join(f"{words[a]} {i}" for a, i in zip(axes.split(), position, strict=False)) or "the row"
+    shown = np.array2string(row[:6], precision=4, separator=", ") + (" …" if row.size > 6 else "")
+    if not np.isfinite(row).all():
+        if (row <= 0).all():
+            problem, way_out = (
+                "is minus infinity somewhere",
+                "For log-probabilities use infoacq.from_log_probs.",
+            )
+        else:
+            problem, way_out = "is not finite", "Remove the candidate, or find out why the model gave it NaN."
+    elif (row <= 0).all() and abs(np.exp(row).sum() - 1) < 0.1:
+        problem, way_out = "looks like log-probabilities", "Use infoacq.from_log_probs."
+    elif (row < 0).any():
+        problem, way_out = "has negative entries", "For logits use infoacq.from_logits."
+    else:
+        problem = f"sums to {row.sum():.6g}, not to 1 within {tolerance:g}"
+        way_out = "For logits use infoacq.from_logits; for rounded probabilities divide each row by its sum."
+    return f"{name} must be probabilities; {where} {problem}: {shown}. {way_out}"
+
+
+def log_probabilities(x: object, name: str = "log_probs") -> Array:
+    """`x`, known to be a floating-point array (n, k, c) without NaN, plus infinity or values above rounding of 0.
+
+    Raises:
+        TypeError: if it is no floating-point array.
+        ValueError: if its shape is another, or a value is no log-probability.
+    """
+    lp = floating_array(x, name)
+    shape(lp, "n k c", name)
+    xp = namespace(lp)
+    _no_bad_value(lp, xp.isnan(lp) | (lp > SUM_TOLERANCE[dtype_name(lp)]), name, "log-probabilities (≤ 0)")
+    return lp
+
+
+def logits(x: object, name: str = "logits") -> Array:
+    """`x`, known to be a floating-point array (n, k, c) of which every row has a finite largest value.
+
+    Raises:
+        TypeError: if it is no floating-point array.
+        ValueError: if its shape is another, or a value is NaN or plus infinity, or a row is all minus infinity.
+    """
+    z = floating_array(x, name)
+    shape(z, "n k c", name)
+    xp = namespace(z)
+    dead = xp.max(z, axis=-1, keepdims=True) == -math.inf
+    _no_bad_value(z, xp.isnan(z) | (z == math.inf) | dead, name, "logits (finite, or −inf for a class ruled out)")
+    return z
+
+
+def _no_bad_value(x: Array, bad: Array, name: str, wanted: str) -> None:
+    xp = namespace(x)
+    if bool(xp.any(bad)):
+        n, k, c = np.argwhere(np.asarray(to_host(xp.astype(bad, xp.float32)), dtype=bool))[0]
+        value = float(x[int(n), int(k), int(c)])
+        raise ValueError(
+            f"{name} must be {wanted}; candidate {n}, draw {k}, class {c} is {value:g}. "
+            "Probabilities go to infoacq.from_probs, log-probabilities to from_log_probs, logits to from_logits."
+        )
+
+
+def same_place(x: Array, y: Array, x_name: str, y_name: str) -> None:
+    """Check that two arrays can be computed with together.
+
+    Raises:
+        ValueError: if they have different makers or lie on different devices.
+    """
+    if place(x) != place(y):
+        raise ValueError(
+            f"{x_name} and {y_name} must be arrays of one library on one device; "
+            f"got {place(x)} and {place(y)}. Move one of them first."
+        )
+
+
+def draws(given: int, wanted: int, name: str = "predictions") -> None:
+    """Check that predictions are under as many draws as those they are joined with.
+
+    Raises:
+        ValueError: if they are not.
+    """
+    if given != wanted:
+        raise ValueError(
+            f"{name} must be under the same {wanted} draws as the points chosen so far; got {given} draws. "
+            "Predict both under one set of masks (or one ensemble)."
+        )
+
+
+def whole_number(value: object, name: str, least: int = 1) -> int:
+    """`value` as an int, known to be a whole number of at least `least`.
+
+    Raises:
+        TypeError: if it is no whole number.
+        ValueError: if it is smaller than `least`.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} must be a whole number; got {value!r}.")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}; got {value}.")
+    return int(value)
+
+
+def positions(values: Iterable[int], size: int, name: str, of: str = "the pool") -> np.ndarray:
+    """`values` as an int64 array, known to be distinct positions in `of`, which has `size` of them.
+
+    Raises:
+        TypeError: if one is no whole number.
+        ValueError: if one is negative, too large or comes twice.
+    """
+    array = np.asarray(list(values))
+    if array.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be whole numbers; got {array.dtype} of shape {array.shape}.")
+    outside = array[(array < 0) | (array >= size)]
+    if outside.size:
+        raise ValueError(f"{name} must lie in 0 … {size - 1}, as {of} has {size}; got {outside[:5].tolist()}.")
+    found, counts = np.unique(array, return_counts=True)
+    if (counts > 1).any():
+        raise ValueError(f"{name} must not come twice; got {found[counts > 1][:5].tolist()} more than once.")
+    return array.astype(np.int64)
+
+
+def fits_in_pool(batch_size: int, size: int, pending: Sequence[int] | np.ndarray) -> None:
+    """Check that a batch can be had from what the pool still offers.
+
+    Raises:
+        ValueError: if the batch is larger.
+    """
+    left = size - len(pending)
+    if batch_size > left:
+        waiting = f" ({size} less {len(pending)} pending)" if len(pending) else ""
+        raise ValueError(
+            f"batch_size must be at most the {left} candidates left in the pool{waiting}; got {batch_size}. "
+            f"Ask for batch_size={left} to take them all."
+            if left
+            else f"the pool has no candidate left to choose{waiting}; batch_size was {batch_size}."
+        )
+
+
+def gains(values: np.ndarray, index: np.ndarray, objective: object) -> None:
+    """Check that an objective gave each candidate a gain. −inf is a gain: that of a candidate ruled out.
+
+    Raises:
+        ValueError: if a gain is NaN or plus infinity, or there is not one a candidate.
+    """
+    name = type(objective).__name__
+    if values.shape != index.shape:
+        raise ValueError(
+            f"{name}.gains must return one gain a candidate, shape {index.shape}; got shape {values.shape}."
+        )
+    bad = np.isnan(values) | (values == np.inf)
+    if bad.any():
+        raise ValueError(
+            f"{name}.gains returned {values[bad][0]} for candidate {index[bad][0]} "
+            f"({int(bad.sum())} such candidates). A gain must be a number; see what the objective does there."
+        )
+
+
+def capability(objective: object, flag: str, maximiser: str, instead: str) -> None:
+    """Check that an objective declares what a maximiser relies on.
+
+    Raises:
+        ValueError: if it does not.
+    """
+    # A modular objective is submodular too.
+    if not (getattr(objective, flag, False) or getattr(objective, "modular", False)):
+        raise ValueError(
+            f"{maximiser} needs a {flag} objective; {type(objective).__name__} does not say that it is one. "
+            f"Use {instead}, or set `{flag} = True` on its class if that is a fact."
+        )
+
+
+def draw_weights(weights: object, predictions: Array) -> Array:
+    """`weights`, known to be one probability a draw of `predictions`.
+
+    Raises:
+        TypeError: if it is no floating-point array.
+        ValueError: if it is not one probability a draw, or lies elsewhere than the predictions.
+    """
+    w = probabilities(weights, "k", "weights")
+    same_place(w, predictions, "weights", "predictions")
+    draws(w.shape[0], predictions.shape[1], "weights")
+    return w
+
+
+def objective(value: object) -> None:
+    """Check that `value` has the three verbs of an objective.
+
+    Raises:
+        TypeError: if it has not; a class instead of an instance is the common slip.
+    """
+    missing = [verb for verb in ("init", "gains", "update") if not callable(getattr(value, verb, None))]
+    if isinstance(value, type) or missing:
+        way_out = f"Write {value.__name__}()." if isinstance(value, type) else f"It lacks {', '.join(missing)}."
+        raise TypeError(f"objective must be an instance with init, gains and update; got {value!r}. {way_out}")
+
+
+def disjoint(first: np.ndarray, second: np.ndarray, first_name: str, second_name: str) -> None:
+    """Check that two sets of indices share none.
+
+    Raises:
+        ValueError: if they do.
+    """
+    both = np.intersect1d(first, second)
+    if both.size:
+        raise ValueError(f"{first_name} and {second_name} must not share indices; both hold {both[:5].tolist()}.")
+
+
+def enough(available: int, wanted: int, name: str, of: str) -> None:
+    """Check that as many are there as are wanted.
+
+    Raises:
+        ValueError: if there are fewer.
+    """
+    if wanted > available:
+        raise ValueError(f"{name} must be at most {available}, the number of points in {of}; got {wanted}.")

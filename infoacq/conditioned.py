@@ -1,0 +1,64 @@
+"""An objective given that some candidates are chosen already: labels that are being waited for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from infoacq._arrays import Array, from_host, ruled_out, to_host
+from infoacq.objective import Estimated, Objective, is_modular, is_submodular
+from infoacq.pool import Candidates, Pool
+
+
+@dataclass(frozen=True)
+class Conditioned:
+    """`objective` from `state` on, with the candidates at `excluded` worth −inf: they are never chosen."""
+
+    objective: Objective[Any]
+    state: Any
+    excluded: Int[np.ndarray, " pending"]
+
+    @property
+    def modular(self) -> bool:
+        return is_modular(self.objective)
+
+    @property
+    def submodular(self) -> bool:
+        return is_submodular(self.objective)
+
+    def init(self, pool: Pool) -> Any:
+        """The state after the excluded candidates."""
+        return self.state
+
+    def gains(self, state: Any, candidates: Candidates) -> Float[Array, " n"]:
+        """The objective's gains, −inf for the excluded."""
+        gains = self.objective.gains(state, candidates)
+        excluded = np.isin(candidates.index, self.excluded)
+        return ruled_out(gains, excluded) if excluded.any() else gains
+
+    def update(self, state: Any, chosen: Candidates, rng: np.random.Generator) -> Any:
+        """The objective's update."""
+        return self.objective.update(state, chosen, rng)
+
+    def standard_errors(self, state: Any, candidates: Candidates) -> Float[Array, " n"]:
+        """The objective's standard errors, 0 if it has none."""
+        if isinstance(self.objective, Estimated):
+            return self.objective.standard_errors(state, candidates)
+        return from_host(np.zeros(len(candidates)), like=candidates.predictions)
+
+
+def condition(
+    objective: Objective[Any],
+    pool: Pool,
+    pending: Int[np.ndarray, " pending"],
+    rngs: Sequence[np.random.Generator],
+) -> tuple[Conditioned, float]:
+    """The objective given the pending candidates, and what these are worth together."""
+    state, worth = objective.init(pool), 0.0
+    for index, rng in zip(pending, rngs, strict=True):
+        chosen = pool.take(np.array([index]))
+        worth += float(to_host(objective.gains(state, chosen))[0])
+        state = objective.update(state, chosen, rng)
+    return Conditioned(objective, state, pending), worth

@@ -1,0 +1,212 @@
+"""What the chosen points may turn out to be: their configurations, each with a mass and a posterior over the draws.
+
+A configuration is one joint labelling of the chosen points. Posteriors are kept instead of joint probabilities: rows
+that sum to one do not underflow, however long the batch, and appending a point is Bayes' rule on them, for which no
+earlier prediction is needed again. They are kept on the host in float64, so that every backend draws the same
+configurations; what scores the pool is a copy of them beside the predictions.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from infoacq import _kernels, checks
+from infoacq._arrays import Array, contract, detached, from_host, namespace, rearrange, to_host
+
+
+@dataclass(frozen=True)
+class Configurations:
+    """Configurations of the chosen points: `posteriors` are p(draw | configuration), `masses` p(configuration).
+
+    `like` is any array of the maker, device and dtype in which candidates are scored.
+    """
+
+    posteriors: Float[np.ndarray, "m k"]
+    masses: Float[np.ndarray, " m"]
+    like: Float[Array, " 1"]
+
+    def __len__(self) -> int:
+        return len(self.masses)
+
+    @cached_property
+    def beside(self) -> tuple[Float[Array, "m k"], Float[Array, " m"]]:
+        """Posteriors and masses where the candidates are scored."""
+        return from_host(self.posteriors, self.like), from_host(self.masses, self.like)
+
+    @cached_property
+    def draw_weights(self) -> Float[Array, " k"]:
+        """p(draw) over the configurations: uniform but for sampling noise."""
+        return from_host(self.masses @ self.posteriors, self.like)
+
+    def predictive(self, probs: Float[np.ndarray, "k c"]) -> Float[np.ndarray, "m c"]:
+        """p(y = c | configuration m) of one more point, rows summing to one."""
+        q = contract("m k, k c -> m c", self.posteriors, probs)
+        normal: np.ndarray = q / q.sum(axis=1, keepdims=True)
+        return normal
+
+    def checked(self, probs: Array, axes: str = "n k c") -> Array:
+        """`probs`, known to be predictions under the same draws, in the place and dtype of `like`."""
+        p = detached(checks.probabilities(probs, axes))
+        checks.same_place(p, self.like, "predictions", "the joint entropy")
+        checks.draws(p.shape[axes.split().index("k")], self.posteriors.shape[1])
+        return namespace(p).astype(p, self.like.dtype, copy=False)
+
+    def conditional_entropy(self, probs: Float[Array, "n k c"]) -> Float[Array, " n"]:
+        """H[y_n | configuration] of each candidate (nats)."""
+        return _kernels.conditional_entropies(self.checked(probs), *self.beside)
+
+
+@dataclass(frozen=True)
+class ExactJointEntropy:
+    """H[y_S] of the chosen points by enumeration of every configuration (nats).
+
+    The entropy is the chain-rule sum of what each point added.
+
+    Source: Kirsch et al. 2019 (arXiv 1906.08158), eq. 12 and appendix B, with posteriors for joint probabilities.
+    """
+
+    configurations: Configurations
+    entropy: float
+
+    @classmethod
+    def empty(cls, draws: int, like: Array) -> "ExactJointEntropy":
+        """The joint entropy of no point, 0 nats: one configuration, under which every draw is as probable.
+
+        `like` is an array of the maker, device and dtype of the predictions to come.
+
+        Raises:
+            TypeError: if `draws` is no whole number, or `like` no floating-point array.
+            ValueError: if `draws` is below 1.
+        """
+        draws = checks.whole_number(draws, "draws")
+        one = from_host(np.ones(1), like=checks.floating_array(like, "like"))
+        return cls(Configurations(np.full((1, draws), 1.0 / draws), np.ones(1), one), 0.0)
+
+    @property
+    def draw_weights(self) -> Float[Array, " k"]:
+        """p(draw), uniform: what the expected entropy is to be taken under."""
+        return self.configurations.draw_weights
+
+    def conditional_entropy(self, probs: Float[Array, "n k c"]) -> Float[Array, " n"]:
+        """H[y_n | y_S] of each candidate (nats).
+
+        Raises:
+            TypeError: if `probs` is no floating-point array.
+            ValueError: if `probs` are not probabilities (n, k, c) under the same draws.
+        """
+        return self.configurations.conditional_entropy(probs)
+
+    def information_error(self, probs: Float[Array, "n k c"]) -> Float[Array, " n"]:
+        """The standard error of each candidate's information (nats): 0, nothing is sampled."""
+        return from_host(np.zeros(probs.shape[0]), like=probs)
+
+    def append(self, probs: Float[Array, "k c"]) -> "ExactJointEntropy":
+        """The joint entropy with one more point; its number of classes may differ from the others'.
+
+        Raises:
+            TypeError: if `probs` is no floating-point array.
+            ValueError: if `probs` are not probabilities (k, c) under the same draws.
+        """
+        now = self.configurations
+        p = to_host(now.checked(probs, "k c"))
+        q = now.predictive(p)
+        posteriors = normalised(now.posteriors[:, None, :] * p.T[None, :, :])
+        masses = now.masses[:, None] * q
+        grown = Configurations(rearrange(posteriors, "m c k -> (m c) k"), rearrange(masses, "m c -> (m c)"), now.like)
+        return ExactJointEntropy(grown, self.entropy + float(now.masses @ _kernels.entropies(q)))
+
+    def sampled(self, num_configurations: int, rng: np.random.Generator) -> "SampledJointEntropy":
+        """The same joint entropy on `num_configurations` configurations drawn by their mass.
+
+        Raises:
+            TypeError: if `num_configurations` is no whole number.
+            ValueError: if it is below 1.
+        """
+        now, count = self.configurations, checks.whole_number(num_configurations, "num_configurations")
+        posteriors = now.posteriors[stratified(now.masses, count, rng)]
+        drawn = Configurations(posteriors, np.full(count, 1.0 / count), now.like)
+        return SampledJointEntropy(drawn, self.entropy, np.zeros(count))
+
+
+@dataclass(frozen=True)
+class SampledJointEntropy:
+    """An estimate of H[y_S] of the chosen points on configurations drawn from their joint distribution (nats).
+
+    `along` is what each configuration's own points added to the estimate, for its error.
+
+    Source: Kirsch et al. 2019 (arXiv 1906.08158), § 3.3.2 and appendix C. The labels of the last point are summed over
+    and not drawn, so what a point adds is the mean of exact conditional entropies.
+    """
+
+    configurations: Configurations
+    entropy: float
+    along: Float[np.ndarray, " m"]
+
+    @property
+    def standard_error(self) -> float:
+        """The Monte-Carlo standard error of `entropy` (nats), as if configurations were drawn independently.
+
+        They are drawn from strata, which can only make the error smaller.
+        """
+        return float(self.along.std() / math.sqrt(len(self.along)))
+
+    @property
+    def draw_weights(self) -> Float[Array, " k"]:
+        """p(draw) over the sampled configurations: what the expected entropy is to be taken under.
+
+        Under these and not uniform weights, noise that is common to both entropies of a gain cancels.
+        """
+        return self.configurations.draw_weights
+
+    def conditional_entropy(self, probs: Float[Array, "n k c"]) -> Float[Array, " n"]:
+        """An estimate of H[y_n | y_S] of each candidate (nats).
+
+        Raises:
+            TypeError: if `probs` is no floating-point array.
+            ValueError: if `probs` are not probabilities (n, k, c) under the same draws.
+        """
+        return self.configurations.conditional_entropy(probs)
+
+    def information_error(self, probs: Float[Array, "n k c"]) -> Float[Array, " n"]:
+        """The Monte-Carlo standard error of each candidate's I[y_n; draw | y_S] (nats), as `standard_error`."""
+        each = _kernels.information_by_configuration(probs, self.configurations.beside[0])
+        return namespace(each).std(each, axis=1) / math.sqrt(len(self.along))
+
+    def append(self, probs: Float[Array, "k c"], rng: np.random.Generator) -> "SampledJointEntropy":
+        """The joint entropy with one more point, whose labels are drawn given each configuration.
+
+        Raises:
+            TypeError: if `probs` is no floating-point array.
+            ValueError: if `probs` are not probabilities (k, c) under the same draws.
+        """
+        now = self.configurations
+        p = to_host(now.checked(probs, "k c"))
+        q = now.predictive(p)
+        added = _kernels.entropies(q)
+        # Class by class, so that neighbouring strata hold one label and every label gets its share.
+        labels, parents = np.divmod(stratified(rearrange(q, "m c -> (c m)"), len(now), rng), len(now))
+        posteriors = normalised(now.posteriors[parents] * p.T[labels])
+        return SampledJointEntropy(
+            Configurations(posteriors, now.masses, now.like),
+            self.entropy + float(now.masses @ added),
+            (self.along + added)[parents],
+        )
+
+
+def normalised(joint: Float[np.ndarray, "*batch k"]) -> Float[np.ndarray, "*batch k"]:
+    """Rows divided by their sum. A row of zeros is a configuration of mass 0 and stays one."""
+    total = joint.sum(axis=-1, keepdims=True)
+    return joint / np.where(total > 0, total, 1.0)
+
+
+def stratified(masses: Float[np.ndarray, " m"], count: int, rng: np.random.Generator) -> Int[np.ndarray, " count"]:
+    """`count` positions drawn by mass, one from each of `count` equal strata of the cumulated masses."""
+    cumulated = np.cumsum(masses)
+    points = (np.arange(count) + rng.random(count)) * (cumulated[-1] / count)
+    # A position of mass 0 is never drawn; rounding may put the last point at the very end.
+    last = int(np.searchsorted(cumulated, cumulated[-1]))
+    drawn: np.ndarray = np.minimum(np.searchsorted(cumulated, points, side="right"), last)
+    return drawn

@@ -1,0 +1,87 @@
+"""Gains of many candidates: the only loop over shards, and the decision between them."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from infoacq import checks
+from infoacq._arrays import resolution, to_host
+from infoacq.objective import Estimated, Objective
+from infoacq.pool import Candidates, Pool, Shard
+
+Map = Callable[..., Iterable[Any]]
+
+# Candidates that are re-evaluated together: what one call to `map` is worth, and a bound on what is copied at once.
+PIECE = 4096
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Gains of some candidates on the host, and the difference below which two are equal."""
+
+    index: Int[np.ndarray, " n"]
+    gains: Float[np.ndarray, " n"]
+    resolution: float
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Candidates that were taken from a pool, as a shard."""
+
+    candidates: Candidates
+
+    def load(self) -> Candidates:
+        return self.candidates
+
+
+def score_pool(objective: Objective[Any], state: Any, pool: Pool, map: Map) -> Scored:
+    """The gain of every candidate, in the order of their positions."""
+    scored = _scored(objective, state, pool.shards(), map)
+    gains = np.full(len(pool), np.nan)
+    gains[scored.index] = scored.gains
+    everyone = np.arange(len(pool))
+    checks.gains(gains, everyone, objective)
+    return Scored(everyone, gains, scored.resolution)
+
+
+def score_some(objective: Objective[Any], state: Any, pool: Pool, index: Int[np.ndarray, " n"], map: Map) -> Scored:
+    """The gains of the candidates at `index`, in that order."""
+    pieces = (Loaded(pool.take(index[i : i + PIECE])) for i in range(0, len(index), PIECE))
+    return _scored(objective, state, pieces, map)
+
+
+def standard_error(objective: Objective[Any], state: Any, chosen: Candidates) -> float:
+    """The standard error of one candidate's gain, 0 if the objective's gains are exact."""
+    return float(to_host(objective.standard_errors(state, chosen))[0]) if isinstance(objective, Estimated) else 0.0
+
+
+def best(scored: Scored) -> int:
+    """Which of the gains is the largest; of equal ones that of the lowest position."""
+    equal = np.flatnonzero(scored.gains >= scored.gains.max() - tie(scored))
+    return int(equal[np.argmin(scored.index[equal])])
+
+
+def tie(scored: Scored) -> float:
+    """How far below the largest gain another one is its equal, in the gains' unit."""
+    largest = float(scored.gains.max())
+    return scored.resolution * max(1.0, abs(largest)) if np.isfinite(largest) else 0.0
+
+
+def _scored(objective: Objective[Any], state: Any, shards: Iterable[Shard], map: Map) -> Scored:
+    parts: list[Scored] = list(map(partial(_score_shard, objective, state), shards))
+    return Scored(
+        np.concatenate([part.index for part in parts]),
+        np.concatenate([part.gains for part in parts]),
+        max(part.resolution for part in parts),
+    )
+
+
+def _score_shard(objective: Objective[Any], state: Any, shard: Shard) -> Scored:
+    candidates = shard.load()
+    gains = to_host(objective.gains(state, candidates))
+    checks.gains(gains, candidates.index, objective)
+    return Scored(candidates.index, gains, resolution(candidates.predictions))

@@ -1,0 +1,69 @@
+"""What an objective is: three verbs on an explicit state, and what it may say of itself beyond them."""
+
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float
+
+from infoacq._arrays import Array
+from infoacq.pool import Candidates, Pool
+
+State = TypeVar("State")
+
+
+class Objective(Protocol[State]):
+    """The value of a batch, given by what one more candidate adds to it.
+
+    A class of a user's own needs no base class. It may carry class attributes that are facts about it:
+    `modular = True` if a gain never depends on what else was chosen, `submodular = True` if a gain never grows as
+    the batch does; maximisers that rely on one refuse objectives that do not say so. `unit` is "nats" unless said.
+    """
+
+    def init(self, pool: Pool) -> State:
+        """The state of the empty batch."""
+        ...
+
+    def gains(self, state: State, candidates: Candidates) -> Float[Array, " n"]:
+        """What each candidate would add to the batch (nats). A pure function of its arguments."""
+        ...
+
+    def update(self, state: State, chosen: Candidates, rng: np.random.Generator) -> State:
+        """The state of the batch with `chosen` added. The old state stays as it was."""
+        ...
+
+
+@runtime_checkable
+class Estimated(Protocol):
+    """An objective whose gains are Monte-Carlo estimates."""
+
+    def standard_errors(self, state: Any, candidates: Candidates) -> Float[Array, " n"]:
+        """The standard error of each candidate's gain (nats), 0 where it is exact."""
+        ...
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """An objective whose value no batch can exceed."""
+
+    def limit(self, pool: Pool) -> float:
+        """The most that any batch is worth (nats)."""
+        ...
+
+
+@runtime_checkable
+class Seeded(Protocol):
+    """An objective that is itself random."""
+
+    def seeded(self, rng: np.random.Generator) -> "Objective[Any]":
+        """The objective with its randomness drawn: from here on a pure function."""
+        ...
+
+
+def is_modular(objective: object) -> bool:
+    """Whether the objective says that gains never depend on what else was chosen."""
+    return bool(getattr(objective, "modular", False))
+
+
+def is_submodular(objective: object) -> bool:
+    """Whether the objective says that gains never grow as the batch does."""
+    return is_modular(objective) or bool(getattr(objective, "submodular", False))

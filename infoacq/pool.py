@@ -1,0 +1,134 @@
+"""The pool of candidates: what is read, shard by shard, and nothing about how it is scored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from infoacq import checks
+from infoacq._arrays import Array, compact, detached, namespace, take, widened
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Some candidates of a pool: their positions in it and what each draw predicts of them."""
+
+    index: Int[np.ndarray, " n"]
+    predictions: Float[Array, "n k *outcome"]
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+
+class Shard(Protocol):
+    """A unit of reading and of distribution: cheap to pickle, a view or a path, never the whole pool."""
+
+    def load(self) -> Candidates:
+        """The candidates of this shard."""
+        ...
+
+
+class Pool(Protocol):
+    """The unlabelled ground set of a selection."""
+
+    def __len__(self) -> int: ...
+
+    def shards(self) -> Sequence[Shard]:
+        """All candidates, each in one shard."""
+        ...
+
+    def take(self, index: Int[np.ndarray, " n"]) -> Candidates:
+        """The candidates at these positions, in this order."""
+        ...
+
+
+@dataclass(frozen=True)
+class ArrayShard:
+    """Consecutive candidates of an array, from position `start` on."""
+
+    start: int
+    predictions: Float[Array, "n k *outcome"]
+
+    def load(self) -> Candidates:
+        """The candidates, without a copy."""
+        return Candidates(np.arange(self.start, self.start + self.predictions.shape[0]), self.predictions)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"start": self.start, "predictions": compact(self.predictions)}
+
+
+@dataclass(frozen=True)
+class ArrayPool:
+    """A pool in one array (memory-mapped, if you like), read in shards of `shard_size` candidates."""
+
+    predictions: Float[Array, "n k *outcome"]
+    shard_size: int = 1 << 16
+
+    def __len__(self) -> int:
+        return int(self.predictions.shape[0])
+
+    def shards(self) -> Sequence[Shard]:
+        """Views of consecutive candidates."""
+        starts = range(0, len(self), self.shard_size)
+        return [ArrayShard(i, self.predictions[i : i + self.shard_size, ...]) for i in starts]
+
+    def take(self, index: Int[np.ndarray, " n"]) -> Candidates:
+        """The candidates at these positions, copied."""
+        return Candidates(index, take(self.predictions, index))
+
+    def with_shards_of(self, shard_size: int) -> "ArrayPool":
+        """The same pool, read in shards of another size: for an executor, about its workers' number of them.
+
+        Raises:
+            TypeError: if `shard_size` is no whole number.
+            ValueError: if it is below 1.
+        """
+        return replace(self, shard_size=checks.whole_number(shard_size, "shard_size"))
+
+
+def from_probs(probs: Float[Array, "n k c"]) -> ArrayPool:
+    """A pool from p(y_n = c | draw k). The array is used as it is, not copied; a gradient graph is left behind.
+
+    Raises:
+        TypeError: if `probs` is no floating-point array of NumPy, PyTorch or JAX.
+        ValueError: if `probs` has another shape, or a row is negative, not finite or does not sum to one.
+    """
+    return ArrayPool(detached(checks.probabilities(probs, name="probs")))
+
+
+def from_log_probs(log_probs: Float[Array, "n k c"]) -> ArrayPool:
+    """A pool from log p(y_n = c | draw k) in nats, minus infinity allowed; computed in at least float32.
+
+    Raises:
+        TypeError: if `log_probs` is no floating-point array of NumPy, PyTorch or JAX.
+        ValueError: if `log_probs` has another shape, or a row's exponentials do not sum to one.
+    """
+    lp = detached(checks.log_probabilities(log_probs))
+    return ArrayPool(checks.probabilities(namespace(lp).exp(widened(lp)), name="exp(log_probs)"))
+
+
+def from_logits(logits: Float[Array, "n k c"]) -> ArrayPool:
+    """A pool from unnormalised log-probabilities, by softmax over the classes; computed in at least float32.
+
+    Raises:
+        TypeError: if `logits` is no floating-point array of NumPy, PyTorch or JAX.
+        ValueError: if `logits` has another shape, or holds NaN or plus infinity.
+    """
+    z = widened(detached(checks.logits(logits)))
+    xp = namespace(z)
+    unnormalised = xp.exp(z - xp.max(z, axis=-1, keepdims=True))
+    return ArrayPool(unnormalised / xp.sum(unnormalised, axis=-1, keepdims=True))
+
+
+def as_pool(pool: Any) -> Pool:
+    """`pool` itself if it is one, otherwise the pool of the probabilities that it holds.
+
+    Raises:
+        TypeError, ValueError: as `from_probs`; ValueError if the pool is empty.
+    """
+    if hasattr(pool, "shards") and hasattr(pool, "take"):
+        checks.whole_number(len(pool), "the number of candidates in the pool")
+        return pool  # type: ignore[no-any-return]
+    return from_probs(pool)

@@ -1,0 +1,116 @@
+"""The door: a pool, an objective and a batch size in, a selection out."""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from infoacq import checks
+from infoacq.conditioned import condition
+from infoacq.maximisers import Greedy, LazyGreedy, TopK
+from infoacq.maximisers.scoring import Map
+from infoacq.objective import Bounded, Objective, Seeded, is_modular, is_submodular
+from infoacq.pool import Pool, as_pool
+from infoacq.selection import SaturationWarning, Selection
+
+
+class Maximiser(Protocol):
+    """An algorithm that chooses a batch through the three verbs of an objective alone."""
+
+    def __call__(
+        self,
+        objective: Objective[Any],
+        pool: Pool,
+        batch_size: int,
+        rngs: Sequence[np.random.Generator],
+        map: Map = map,
+    ) -> Selection:
+        """Choose `batch_size` candidates; `rngs` has one generator a step."""
+        ...
+
+
+def select_batch(
+    pool: Any,
+    objective: Objective[Any],
+    batch_size: int,
+    *,
+    maximiser: Maximiser | None = None,
+    pending: Iterable[int] = (),
+    seed: int | None = None,
+    map: Map = map,
+) -> Selection:
+    """Choose the candidates to label next.
+
+    Args:
+        pool: probabilities (n, k, c) = (candidates, draws, classes), an array of NumPy, PyTorch or JAX, or what
+            `from_probs`, `from_log_probs` or `from_logits` returned.
+        objective: what a batch is worth, such as `BatchBALD()`.
+        batch_size: how many candidates to choose.
+        maximiser: how to choose them. By default the cheapest that is exact for the objective: TopK if it is
+            modular, LazyGreedy if it is submodular, otherwise Greedy.
+        pending: positions whose labels are being waited for: conditioned on, in this order, and never returned.
+        seed: for sampled configurations and random objectives; the same seed gives the same batch.
+        map: where shards are scored, such as an executor's `map`; the built-in one by default.
+
+    Returns:
+        The positions in pick order, with gains, scores and standard errors in nats.
+
+    Raises:
+        TypeError: if an argument is of a wrong kind.
+        ValueError: if predictions are no probabilities, positions are wrong, or the batch does not fit.
+
+    Warns:
+        SaturationWarning: if the batch tells all but 5 % of what could be told of the draws.
+    """
+    pool = as_pool(pool)
+    batch_size = checks.whole_number(batch_size, "batch_size")
+    checks.objective(objective)
+    waiting = checks.positions(pending, len(pool), "pending")
+    checks.fits_in_pool(batch_size, len(pool), waiting)
+    root = np.random.SeedSequence(None if seed is None else checks.whole_number(seed, "seed", least=0))
+    rngs = [np.random.default_rng(child) for child in root.spawn(len(waiting) + batch_size)]
+    if isinstance(objective, Seeded):
+        objective = objective.seeded(np.random.default_rng(root))
+    conditioned, worth = condition(objective, pool, waiting, rngs[: len(waiting)])
+    chosen = (maximiser or default_maximiser(objective))(
+        conditioned if len(waiting) else objective, pool, batch_size, rngs[len(waiting) :], map
+    )
+    limit = objective.limit(pool) if isinstance(objective, Bounded) else None
+    selection = _within_limit(chosen, getattr(objective, "unit", "nats"), limit, worth)
+    _warn_if_saturated(selection, objective)
+    return selection
+
+
+def default_maximiser(objective: Objective[Any]) -> Maximiser:
+    """The cheapest maximiser whose batch is that of plain greedy for this objective."""
+    if is_modular(objective):
+        return TopK()
+    return LazyGreedy() if is_submodular(objective) else Greedy()
+
+
+def _within_limit(chosen: Selection, unit: str, limit: float | None, worth: float) -> Selection:
+    """The selection with its unit and limit; what sampling noise put above the limit is taken off its gains.
+
+    The truth is within the limit, so this brings every estimate nearer to it.
+    """
+    if limit is None:
+        return replace(chosen, unit=unit, conditioned=worth)
+    worth = min(worth, limit)
+    total, gains = 0.0, []
+    for gain in chosen.gains:
+        gains.append(min(gain, limit - worth - total))
+        total += gains[-1]
+    return replace(chosen, unit=unit, gains=gains, limit=limit, conditioned=worth)
+
+
+def _warn_if_saturated(selection: Selection, objective: Objective[Any]) -> None:
+    if selection.saturated_from is not None:
+        warnings.warn(
+            f"{type(objective).__name__}: from pick {selection.saturated_from} of {len(selection)} on, the "
+            f"score is within 5 % of {selection.limit:.4f} {selection.unit}, the most that the draws can tell. "
+            "Later picks are ranked by noise: predict under more draws, or choose a smaller batch.",
+            SaturationWarning,
+            stacklevel=3,
+        )
