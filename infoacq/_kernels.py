@@ -63,14 +63,17 @@ def conditional_entropies(
 
 
 def information(
-    predictions: Float[Array, "n k c"], posteriors: Float[Array, "m k"], masses: Float[Array, " m"]
+    predictions: Float[Array, "n k c"],
+    posteriors: Float[Array, "m k"],
+    masses: Float[Array, " m"],
+    weights: Float[Array, " k"],
 ) -> Float[Array, " n"]:
     """I[y_n; draw | configuration] (nats), never negative.
 
     Both entropies are taken under the same configurations, so each configuration's share is a mutual information
-    and noise that is common to the two cancels. What comes out below zero is rounding.
+    and noise that is common to the two cancels. What comes out below zero is rounding. `weights` are
+    Σ_m masses_m posteriors_m:, summed by the caller in more digits than the arrays here may have.
     """
-    weights = contract("m, m k -> k", masses, posteriors)
     if posteriors.shape[0] == 1:
         return mutual_informations(predictions, weights)
     gain = conditional_entropies(predictions, posteriors, masses) - expected_entropies(predictions, weights)

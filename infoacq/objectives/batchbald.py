@@ -37,7 +37,8 @@ class BatchBALD:
 
     def gains(self, joint: Joint, candidates: Candidates) -> Float[Array, " n"]:
         """I[y_n; draw | y_S] = H[y_n | y_S] − E_k H[y_n | draw k] of each candidate (nats)."""
-        return _kernels.information(candidates.predictions, *joint.configurations.beside)
+        posteriors, masses = joint.configurations.beside
+        return _kernels.information(candidates.predictions, posteriors, masses, joint.draw_weights)
 
     def update(self, joint: Joint, chosen: Candidates, rng: np.random.Generator) -> Joint:
         """The joint entropy with the chosen appended."""

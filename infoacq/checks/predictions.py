@@ -1,23 +1,10 @@
-"""Every error of the library about what it was given, raised at the door.
-
-A message says what was given, what is wanted and the way out. Nothing is guessed, clipped or renormalised.
-"""
+"""Checks of predictions: what is no probability distribution is an error that names the candidate and the draw."""
 
 import math
-from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from infoacq._arrays import (
-    Array,
-    blocks,
-    dtype_name,
-    is_array,
-    is_floating,
-    namespace,
-    place,
-    to_host,
-)
+from infoacq._arrays import Array, blocks, dtype_name, is_array, is_floating, namespace, place, to_host
 
 # How far a row of probabilities may miss one: the rounding of its own dtype over many classes, and for the wide
 # dtypes that of values which were stored in half precision before.
@@ -172,91 +159,6 @@ def draws(given: int, wanted: int, name: str = "predictions") -> None:
         )
 
 
-def whole_number(value: object, name: str, least: int = 1) -> int:
-    """`value` as an int, known to be a whole number of at least `least`.
-
-    Raises:
-        TypeError: if it is no whole number.
-        ValueError: if it is smaller than `least`.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} must be a whole number; got {value!r}.")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}; got {value}.")
-    return int(value)
-
-
-def positions(values: Iterable[int], size: int, name: str, of: str = "the pool") -> np.ndarray:
-    """`values` as an int64 array, known to be distinct positions in `of`, which has `size` of them.
-
-    Raises:
-        TypeError: if one is no whole number.
-        ValueError: if one is negative, too large or comes twice.
-    """
-    array = np.asarray(list(values))
-    if array.size == 0:
-        return np.zeros(0, dtype=np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be whole numbers; got {array.dtype} of shape {array.shape}.")
-    outside = array[(array < 0) | (array >= size)]
-    if outside.size:
-        raise ValueError(f"{name} must lie in 0 … {size - 1}, as {of} has {size}; got {outside[:5].tolist()}.")
-    found, counts = np.unique(array, return_counts=True)
-    if (counts > 1).any():
-        raise ValueError(f"{name} must not come twice; got {found[counts > 1][:5].tolist()} more than once.")
-    return array.astype(np.int64)
-
-
-def fits_in_pool(batch_size: int, size: int, pending: Sequence[int] | np.ndarray) -> None:
-    """Check that a batch can be had from what the pool still offers.
-
-    Raises:
-        ValueError: if the batch is larger.
-    """
-    left = size - len(pending)
-    if batch_size > left:
-        waiting = f" ({size} less {len(pending)} pending)" if len(pending) else ""
-        raise ValueError(
-            f"batch_size must be at most the {left} candidates left in the pool{waiting}; got {batch_size}. "
-            f"Ask for batch_size={left} to take them all."
-            if left
-            else f"the pool has no candidate left to choose{waiting}; batch_size was {batch_size}."
-        )
-
-
-def gains(values: np.ndarray, index: np.ndarray, objective: object) -> None:
-    """Check that an objective gave each candidate a gain. −inf is a gain: that of a candidate ruled out.
-
-    Raises:
-        ValueError: if a gain is NaN or plus infinity, or there is not one a candidate.
-    """
-    name = type(objective).__name__
-    if values.shape != index.shape:
-        raise ValueError(
-            f"{name}.gains must return one gain a candidate, shape {index.shape}; got shape {values.shape}."
-        )
-    bad = np.isnan(values) | (values == np.inf)
-    if bad.any():
-        raise ValueError(
-            f"{name}.gains returned {values[bad][0]} for candidate {index[bad][0]} "
-            f"({int(bad.sum())} such candidates). A gain must be a number; see what the objective does there."
-        )
-
-
-def capability(objective: object, flag: str, maximiser: str, instead: str) -> None:
-    """Check that an objective declares what a maximiser relies on.
-
-    Raises:
-        ValueError: if it does not.
-    """
-    # A modular objective is submodular too.
-    if not (getattr(objective, flag, False) or getattr(objective, "modular", False)):
-        raise ValueError(
-            f"{maximiser} needs a {flag} objective; {type(objective).__name__} does not say that it is one. "
-            f"Use {instead}, or set `{flag} = True` on its class if that is a fact."
-        )
-
-
 def draw_weights(weights: object, predictions: Array) -> Array:
     """`weights`, known to be one probability a draw of `predictions`.
 
@@ -268,36 +170,3 @@ def draw_weights(weights: object, predictions: Array) -> Array:
     same_place(w, predictions, "weights", "predictions")
     draws(w.shape[0], predictions.shape[1], "weights")
     return w
-
-
-def objective(value: object) -> None:
-    """Check that `value` has the three verbs of an objective.
-
-    Raises:
-        TypeError: if it has not; a class instead of an instance is the common slip.
-    """
-    missing = [verb for verb in ("init", "gains", "update") if not callable(getattr(value, verb, None))]
-    if isinstance(value, type) or missing:
-        way_out = f"Write {value.__name__}()." if isinstance(value, type) else f"It lacks {', '.join(missing)}."
-        raise TypeError(f"objective must be an instance with init, gains and update; got {value!r}. {way_out}")
-
-
-def disjoint(first: np.ndarray, second: np.ndarray, first_name: str, second_name: str) -> None:
-    """Check that two sets of indices share none.
-
-    Raises:
-        ValueError: if they do.
-    """
-    both = np.intersect1d(first, second)
-    if both.size:
-        raise ValueError(f"{first_name} and {second_name} must not share indices; both hold {both[:5].tolist()}.")
-
-
-def enough(available: int, wanted: int, name: str, of: str) -> None:
-    """Check that as many are there as are wanted.
-
-    Raises:
-        ValueError: if there are fewer.
-    """
-    if wanted > available:
-        raise ValueError(f"{name} must be at most {available}, the number of points in {of}; got {wanted}.")

@@ -1,0 +1,44 @@
+"""Every error of the library about what it was given, raised at the door.
+
+A message says what was given, what is wanted and the way out. Nothing is guessed, clipped or renormalised.
+"""
+
+from infoacq.checks.arguments import (
+    capability,
+    disjoint,
+    enough,
+    fits_in_pool,
+    gains,
+    objective,
+    positions,
+    whole_number,
+)
+from infoacq.checks.predictions import (
+    draw_weights,
+    draws,
+    floating_array,
+    log_probabilities,
+    logits,
+    probabilities,
+    same_place,
+    shape,
+)
+
+__all__ = [
+    "capability",
+    "disjoint",
+    "draw_weights",
+    "draws",
+    "enough",
+    "fits_in_pool",
+    "floating_array",
+    "gains",
+    "log_probabilities",
+    "logits",
+    "objective",
+    "positions",
+    "probabilities",
+    "same_place",
+    "shape",
+    "whole_number",
+]
