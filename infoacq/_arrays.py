@@ -55,7 +55,8 @@ def place(x: Array) -> str:
 
 def dtype_name(x: Array) -> str:
     """The name of the dtype of `x` without its library, such as 'float32'."""
-    return str(x.dtype).rpartition(".")[2]
+    # A NumPy dtype's name, unlike its string, is the same in either byte order.
+    return str(getattr(x.dtype, "name", x.dtype)).rpartition(".")[2]
 
 
 def detached(x: Array) -> Array:
@@ -83,7 +84,7 @@ def resolution(x: Array) -> float:
 def to_host(x: Array) -> np.ndarray:
     """`x` as a NumPy array of float64, where decisions are taken."""
     x = widened(detached(x))
-    return np.asarray(x if is_numpy_array(x) else to_device(x, "cpu")).astype(np.float64)
+    return np.asarray(to_device(x, "cpu") if is_torch_array(x) or is_cupy_array(x) else x).astype(np.float64)
 
 
 def from_host(values: np.ndarray, like: Array) -> Array:
@@ -134,7 +135,7 @@ def blocks(x: Array, rows: int | None = None) -> Iterator[Array]:
     """`x`, widened, as consecutive blocks of `rows` rows; by default as many as a temporary may hold."""
     step = max(1, rows or block_size(x) // max(1, math.prod(x.shape[1:])))
     for start in range(0, x.shape[0], step):
-        yield widened(x[start : start + step, ...])
+        yield widened(x[start : min(start + step, x.shape[0]), ...])
 
 
 def ruled_out(gains: Array, excluded: np.ndarray) -> Array:

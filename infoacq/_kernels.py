@@ -50,7 +50,7 @@ def conditional_entropies(
     # Both sides of the matrix product are cut, so that (candidates · classes) × configurations stays in cache.
     width = min(max(1, int(block_size(predictions) ** 0.5)), posteriors.shape[0])
     rows = max(1, block_size(predictions) // (classes * max(width, draws)))
-    cuts = [slice(start, start + width) for start in range(0, posteriors.shape[0], width)]
+    cuts = [slice(i, min(i + width, posteriors.shape[0])) for i in range(0, posteriors.shape[0], width)]
     out = []
     for p in blocks(predictions, rows):
         by_class = rearrange(p, "n k c -> (n c) k")

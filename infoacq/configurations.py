@@ -40,10 +40,8 @@ class Configurations:
         return from_host(self.masses @ self.posteriors, self.like)
 
     def predictive(self, probs: Float[np.ndarray, "k c"]) -> Float[np.ndarray, "m c"]:
-        """p(y = c | configuration m) of one more point, rows summing to one."""
-        q = contract("m k, k c -> m c", self.posteriors, probs)
-        normal: np.ndarray = q / q.sum(axis=1, keepdims=True)
-        return normal
+        """p(y = c | configuration m) of one more point: rows sum to one, or are 0 for an impossible configuration."""
+        return normalised(contract("m k, k c -> m c", self.posteriors, probs))
 
     def checked(self, probs: Array, axes: str = "n k c") -> Array:
         """`probs`, known to be predictions under the same draws, in the place and dtype of `like`."""

@@ -124,7 +124,8 @@ class SampledJointEntropy:
 
     def information_error(self, probs: Float[Array, "n k c"]) -> Float[Array, " n"]:
         """The Monte-Carlo standard error of each candidate's I[y_n; draw | y_S] (nats), as `standard_error`."""
-        each = _kernels.information_by_configuration(probs, self.configurations.beside[0])
+        p = self.configurations.checked(probs)
+        each = _kernels.information_by_configuration(p, self.configurations.beside[0])
         return namespace(each).std(each, axis=1) / math.sqrt(len(self.along))
 
     def append(self, probs: Float[Array, "k c"], rng: np.random.Generator) -> "SampledJointEntropy":

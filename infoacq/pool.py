@@ -72,7 +72,7 @@ class ArrayPool:
     def shards(self) -> Sequence[Shard]:
         """Views of consecutive candidates."""
         starts = range(0, len(self), self.shard_size)
-        return [ArrayShard(i, self.predictions[i : i + self.shard_size, ...]) for i in starts]
+        return [ArrayShard(i, self.predictions[i : min(i + self.shard_size, len(self)), ...]) for i in starts]
 
     def take(self, index: Int[np.ndarray, " n"]) -> Candidates:
         """The candidates at these positions, copied."""
