@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from infoacq import checks
 from infoacq._arrays import Array, from_host, ruled_out, to_host
 from infoacq.objective import Estimated, Objective, is_modular, is_submodular
 from infoacq.pool import Candidates, Pool
@@ -59,6 +60,8 @@ def condition(
     state, worth = objective.init(pool), 0.0
     for index, rng in zip(pending, rngs, strict=True):
         chosen = pool.take(np.array([index]))
-        worth += float(to_host(objective.gains(state, chosen))[0])
+        gains = to_host(objective.gains(state, chosen))
+        checks.gains(gains, chosen.index, objective)
+        worth += float(gains[0])
         state = objective.update(state, chosen, rng)
     return Conditioned(objective, state, pending), worth

@@ -99,14 +99,17 @@ def from_probs(probs: Float[Array, "n k c"]) -> ArrayPool:
 
 
 def from_log_probs(log_probs: Float[Array, "n k c"]) -> ArrayPool:
-    """A pool from log p(y_n = c | draw k) in nats, minus infinity allowed; computed in at least float32.
+    """A pool from log p(y_n = c | draw k) in nats, minus infinity allowed; kept in the dtype that is given.
 
     Raises:
         TypeError: if `log_probs` is no floating-point array of NumPy, PyTorch or JAX.
         ValueError: if `log_probs` has another shape, or a row's exponentials do not sum to one.
     """
     lp = detached(checks.log_probabilities(log_probs))
-    return ArrayPool(checks.probabilities(namespace(lp).exp(widened(lp)), name="exp(log_probs)"))
+    xp = namespace(lp)
+    # Stored as they came: half precision log-probabilities give rows that miss one by half precision's rounding.
+    probs = xp.astype(xp.exp(widened(lp)), lp.dtype)
+    return ArrayPool(checks.probabilities(probs, name="exp(log_probs)"))
 
 
 def from_logits(logits: Float[Array, "n k c"]) -> ArrayPool:

@@ -67,16 +67,16 @@ def select_batch(
     pool = as_pool(pool)
     batch_size = checks.whole_number(batch_size, "batch_size")
     checks.objective(objective)
+    checks.callable_object(maximiser or Greedy(), "maximiser", "Greedy()")
+    checks.callable_object(map, "map", "an executor's map")
     waiting = checks.positions(pending, len(pool), "pending")
     checks.fits_in_pool(batch_size, len(pool), waiting)
     root = np.random.SeedSequence(None if seed is None else checks.whole_number(seed, "seed", least=0))
     rngs = [np.random.default_rng(child) for child in root.spawn(len(waiting) + batch_size)]
     if isinstance(objective, Seeded):
         objective = objective.seeded(np.random.default_rng(root))
-    conditioned, worth = condition(objective, pool, waiting, rngs[: len(waiting)])
-    chosen = (maximiser or default_maximiser(objective))(
-        conditioned if len(waiting) else objective, pool, batch_size, rngs[len(waiting) :], map
-    )
+    todo, worth = condition(objective, pool, waiting, rngs[: len(waiting)]) if len(waiting) else (objective, 0.0)
+    chosen = (maximiser or default_maximiser(objective))(todo, pool, batch_size, rngs[len(waiting) :], map)
     limit = objective.limit(pool) if isinstance(objective, Bounded) else None
     selection = _within_limit(chosen, getattr(objective, "unit", "nats"), limit, worth)
     _warn_if_saturated(selection, objective)

@@ -4,11 +4,13 @@ A message says what was given, what is wanted and the way out. Nothing is guesse
 """
 
 from infoacq.checks.arguments import (
+    callable_object,
     capability,
     disjoint,
     enough,
     fits_in_pool,
     gains,
+    left_to_choose,
     objective,
     positions,
     whole_number,
@@ -25,6 +27,7 @@ from infoacq.checks.predictions import (
 )
 
 __all__ = [
+    "callable_object",
     "capability",
     "disjoint",
     "draw_weights",
@@ -33,6 +36,7 @@ __all__ = [
     "fits_in_pool",
     "floating_array",
     "gains",
+    "left_to_choose",
     "log_probabilities",
     "logits",
     "objective",

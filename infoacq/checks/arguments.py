@@ -26,7 +26,10 @@ def positions(values: Iterable[int], size: int, name: str, of: str = "the pool")
         TypeError: if one is no whole number.
         ValueError: if one is negative, too large or comes twice.
     """
-    array = np.asarray(list(values))
+    try:
+        array = np.asarray(list(values))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be several whole numbers, such as [3, 5]; got {values!r}.") from error
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -100,6 +103,29 @@ def objective(value: object) -> None:
     if isinstance(value, type) or missing:
         way_out = f"Write {value.__name__}()." if isinstance(value, type) else f"It lacks {', '.join(missing)}."
         raise TypeError(f"objective must be an instance with init, gains and update; got {value!r}. {way_out}")
+
+
+def callable_object(value: object, name: str, such_as: str) -> None:
+    """Check that `value` can be called as it is; a class instead of an instance is the common slip.
+
+    Raises:
+        TypeError: if it cannot.
+    """
+    if isinstance(value, type) or not callable(value):
+        way_out = f"Write {value.__name__}()." if isinstance(value, type) else f"Give {such_as}."
+        raise TypeError(f"{name} must be something to call, such as {such_as}; got {value!r}. {way_out}")
+
+
+def left_to_choose(largest: float, objective: object) -> None:
+    """Check that the largest gain belongs to a candidate that is not ruled out.
+
+    Raises:
+        ValueError: if every candidate that is left has gain −inf.
+    """
+    if largest == -np.inf:
+        raise ValueError(
+            f"{type(objective).__name__} rules out (gain −inf) every candidate that is left. Ask for a smaller batch."
+        )
 
 
 def disjoint(first: np.ndarray, second: np.ndarray, first_name: str, second_name: str) -> None:

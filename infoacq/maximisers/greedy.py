@@ -38,7 +38,7 @@ class Greedy:
         for rng in rngs[:batch_size]:
             scored = score_pool(objective, state, pool, map)
             scored.gains[[pick.candidate for pick in picks]] = -np.inf
-            at = best(scored)
+            at = best(scored, objective)
             chosen = pool.take(np.array([at]))
             picks.append(Pick(at, float(scored.gains[at]), standard_error(objective, state, chosen)))
             if len(picks) < batch_size:

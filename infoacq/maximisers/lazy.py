@@ -49,7 +49,7 @@ class LazyGreedy:
         for rng in rngs[:batch_size]:
             if picks:
                 evaluations += self._refresh(objective, state, pool, bounds, map)
-            at = best(bounds)
+            at = best(bounds, objective)
             chosen = pool.take(np.array([at]))
             picks.append(Pick(at, float(bounds.gains[at]), standard_error(objective, state, chosen)))
             bounds.gains[at] = -np.inf

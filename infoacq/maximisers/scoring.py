@@ -59,8 +59,13 @@ def standard_error(objective: Objective[Any], state: Any, chosen: Candidates) ->
     return float(to_host(objective.standard_errors(state, chosen))[0]) if isinstance(objective, Estimated) else 0.0
 
 
-def best(scored: Scored) -> int:
-    """Which of the gains is the largest; of equal ones that of the lowest position."""
+def best(scored: Scored, objective: Objective[Any]) -> int:
+    """Which of the gains is the largest; of equal ones that of the lowest position.
+
+    Raises:
+        ValueError: if every candidate that is left is ruled out, gain −inf.
+    """
+    checks.left_to_choose(float(scored.gains.max()), objective)
     equal = np.flatnonzero(scored.gains >= scored.gains.max() - tie(scored))
     return int(equal[np.argmin(scored.index[equal])])
 

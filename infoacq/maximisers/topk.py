@@ -35,7 +35,7 @@ class TopK:
         scored = score_pool(objective, state, pool, map)
         picks = []
         for _ in range(batch_size):
-            at = best(scored)
+            at = best(scored, objective)
             error = standard_error(objective, state, pool.take(np.array([at])))
             picks.append(Pick(at, float(scored.gains[at]), error))
             scored.gains[at] = -np.inf
