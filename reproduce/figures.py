@@ -1,0 +1,49 @@
+"""The figures that are drawn from logs: test accuracy over acquired labels."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reproduce.curves import Curve
+from reproduce.settings import Experiment
+from reproduce.tables import Row
+
+
+def draw_accuracy(experiment: Experiment, found: Sequence[Row], path: Path, note: str) -> Path:
+    """Medians over trials with bands from quartile to quartile; published medians dashed."""
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for row in found:
+        _line(axes, row.curve, row.method.colour, f"{row.method.label} ({len(row.logs)} trials)")
+        if row.published:
+            _published(axes, row.published, row.method.colour)
+    if any(row.published for row in found):
+        axes.plot([], [], color="0.4", linestyle="--", label="published medians")
+    for target in experiment.targets:
+        axes.axhline(100 * target, color="0.8", linewidth=0.8, zorder=0)
+    axes.set_title(f"{experiment.title}{note}", loc="left")
+    axes.set_xlabel("labels acquired (beyond the initial ones)")
+    axes.set_ylabel("test accuracy (%)")
+    axes.legend(loc="lower right", frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.margins(x=0.01)
+    return save(figure, path)
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Write the figure as a picture, its folder made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+    return path
+
+
+def _line(axes: Axes, curve: Curve, colour: str, label: str) -> None:
+    low, middle, high = ([100 * getattr(q, name) for q in curve.quartiles] for name in ("q25", "median", "q75"))
+    axes.fill_between(curve.acquired, low, high, color=colour, alpha=0.15, linewidth=0)
+    axes.plot(curve.acquired, middle, color=colour, label=label)
+
+
+def _published(axes: Axes, curve: Curve, colour: str) -> None:
+    axes.plot(curve.acquired, [100 * q.median for q in curve.quartiles], color=colour, linestyle="--", linewidth=1)

@@ -1,0 +1,34 @@
+"""A run: one method in one trial of an experiment; where its log lies and which seeds it has."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from reproduce.methods import Method
+from reproduce.seeds import seed_of
+from reproduce.settings import Experiment
+
+
+@dataclass(frozen=True)
+class Run:
+    """One method in one trial of an experiment, at a scale ("paper" or "smoke")."""
+
+    experiment: Experiment
+    method: Method
+    trial: int
+    scale: str
+
+    def __str__(self) -> str:
+        return f"{self.method.name} trial {self.trial}"
+
+    def log(self, out: Path) -> Path:
+        """Where its log lies below the folder of results."""
+        return folder(out, self.experiment, self.scale) / f"trial-{self.trial}" / f"{self.method.name}.jsonl"
+
+    def seed(self, step: int, purpose: str) -> int:
+        """The seed of a purpose at a step."""
+        return seed_of(self.experiment.name, self.trial, step, purpose)
+
+
+def folder(out: Path, experiment: Experiment, scale: str) -> Path:
+    """Where an experiment's logs, tables and figures lie below the folder of results."""
+    return out / experiment.name / scale

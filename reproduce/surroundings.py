@@ -1,0 +1,52 @@
+"""The first line of a log: what was run, from which seeds, by which versions, on what."""
+
+import os
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from infoacq import PoolSplit
+from reproduce.methods import Method
+from reproduce.settings import Experiment, describe
+
+
+def header(
+    experiment: Experiment, method: Method, trial: int, split: PoolSplit, device: torch.device
+) -> dict[str, Any]:
+    """All that is needed to run it again, and to judge its seconds."""
+    settings = experiment.settings
+    return {
+        "experiment": experiment.name,
+        "method": method.name,
+        "trial": trial,
+        "settings": {**describe(settings), "method": describe(method.objective), "masks": _masks(method)},
+        "initial_labels": len(split.labelled),
+        "initial": "given" if settings.initial_points else "balanced by seed",
+        "seeds": "sha256(experiment/trial/step/purpose), see reproduce/seeds.py",
+        "versions": {name: version(name) for name in ("infoacq", "torch", "torchvision", "numpy")}
+        | {"python": platform.python_version()},
+        "machine": machine(device),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def machine(device: torch.device) -> dict[str, Any]:
+    """The processor or card that does the work."""
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else _processor()
+    return {"device": name, "system": platform.system(), "cores": os.cpu_count(), "threads": torch.get_num_threads()}
+
+
+def _masks(method: Method) -> str:
+    return "kept" if method.consistent else "free"
+
+
+def _processor() -> str:
+    try:
+        with Path("/proc/cpuinfo").open() as lines:
+            return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()

@@ -1,0 +1,123 @@
+"""What the logs of an experiment say, as a table for a reader and as JSON."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reproduce.curves import Curve, Quartiles, Trajectory, curve, quartiles
+from reproduce.methods import Method
+from reproduce.published import published_curve
+from reproduce.results import Log, read_log
+from reproduce.runs import folder
+from reproduce.settings import Experiment
+
+MARKS = (0, 50, 100, 150, 200, 260, 300)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A method's trials, and the published curve where there is one."""
+
+    method: Method
+    logs: list[Log]
+    published: Curve | None
+
+    @property
+    def trajectories(self) -> list[Trajectory]:
+        """The test accuracy of each trial."""
+        return [log.trajectory for log in self.logs]
+
+    @property
+    def curve(self) -> Curve:
+        """The test accuracy over the trials."""
+        return curve(self.trajectories)
+
+    def labels_to_reach(self, target: float) -> Quartiles:
+        """Labels acquired until the test accuracy is first at least `target`, over the trials."""
+        return quartiles([trajectory.labels_to_reach(target) for trajectory in self.trajectories])
+
+
+def rows(experiment: Experiment, scale: str, out: Path, published: Path | None) -> list[Row]:
+    """The methods of the experiment that have been run, in its order."""
+    found = []
+    for method in experiment.methods:
+        paths = sorted(folder(out, experiment, scale).glob(f"trial-*/{method.name}.jsonl"))
+        logs = [log for log in map(read_log, paths) if log and log.steps]
+        group = experiment.published.get(method.name)
+        beside = published_curve(group, published) if group and scale == "paper" else None
+        if logs:
+            found.append(Row(method, logs, beside))
+    return found
+
+
+def as_json(experiment: Experiment, scale: str, found: Sequence[Row]) -> str:
+    """The accuracy curves, the labels needed and the published medians, a method an entry."""
+    methods = [
+        {
+            "method": row.method.name,
+            **_columns(row.curve),
+            "labels_to_reach": {f"{t:g}": _finite(row.labels_to_reach(t)) for t in experiment.targets},
+            "published": _columns(row.published) if row.published else None,
+        }
+        for row in found
+    ]
+    return json.dumps({"experiment": experiment.name, "scale": scale, "methods": methods}, indent=1)
+
+
+def labels_table(found: Sequence[Row], target: float) -> str:
+    """Labels acquired until the test accuracy is first at least the target: quartiles, a method a row."""
+    lines = [
+        f"Labels acquired, beyond the {_initial(found)} initial ones, until test accuracy first reaches {target:.0%}",
+        f"{'method':18}{'lower quartile':>16}{'median':>9}{'upper quartile':>16}{'trials':>8}",
+    ]
+    for row in found:
+        q = row.labels_to_reach(target)
+        most = max(t.acquired[-1] for t in row.trajectories)
+        low, middle, high = (f"{v:g}" if math.isfinite(v) else f"> {most}" for v in (q.q25, q.median, q.q75))
+        lines.append(f"{row.method.label:18}{low:>16}{middle:>9}{high:>16}{q.trials:>8}")
+    return "\n".join(lines)
+
+
+def accuracy_table(found: Sequence[Row]) -> str:
+    """Median test accuracy (%) after so many acquired labels; the published median in brackets."""
+    furthest = max(row.curve.acquired[-1] for row in found)
+    marks = [mark for mark in MARKS if mark <= furthest]
+    lines = [
+        "Median test accuracy (%) by labels acquired" + (" [published]" if any(r.published for r in found) else ""),
+        f"{'method':18}" + "".join(f"{mark:>13}" for mark in marks) + f"{'trials':>8}",
+    ]
+    for row in found:
+        cells = "".join(f"{_at(row.curve, mark) + _beside(row.published, mark):>13}" for mark in marks)
+        lines.append(f"{row.method.label:18}{cells}{len(row.logs):>8}")
+    return "\n".join(lines)
+
+
+def _initial(found: Sequence[Row]) -> int:
+    return int(found[0].logs[0].header["initial_labels"])
+
+
+def _at(curve: Curve, mark: int) -> str:
+    return f"{100 * curve.quartiles[curve.acquired.index(mark)].median:.1f}" if mark in curve.acquired else "-"
+
+
+def _beside(curve: Curve | None, mark: int) -> str:
+    return f" [{_at(curve, mark)}]" if curve else ""
+
+
+def _columns(curve: Curve) -> dict[str, list[Any]]:
+    return {
+        "acquired": curve.acquired,
+        "median": [q.median for q in curve.quartiles],
+        "q25": [q.q25 for q in curve.quartiles],
+        "q75": [q.q75 for q in curve.quartiles],
+        "trials": [q.trials for q in curve.quartiles],
+    }
+
+
+def _finite(q: Quartiles) -> dict[str, float | None]:
+    """JSON has no infinity: a target that was not reached is null."""
+    values = {"median": q.median, "q25": q.q25, "q75": q.q75}
+    return {name: value if math.isfinite(value) else None for name, value in values.items()} | {"trials": q.trials}
