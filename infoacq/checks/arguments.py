@@ -106,12 +106,14 @@ def objective(value: object) -> None:
 
 
 def callable_object(value: object, name: str, such_as: str) -> None:
-    """Check that `value` can be called as it is; a class instead of an instance is the common slip.
+    """Check that `value` can be called.
 
     Raises:
-        TypeError: if it cannot.
+        TypeError: if it cannot, or is a class of this kind of callable (the common slip) and no instance.
     """
-    if isinstance(value, type) or not callable(value):
+    # The built-in map is itself a class, but its instances cannot be called.
+    unmade = isinstance(value, type) and "__call__" in vars(value)
+    if unmade or not callable(value):
         way_out = f"Write {value.__name__}()." if isinstance(value, type) else f"Give {such_as}."
         raise TypeError(f"{name} must be something to call, such as {such_as}; got {value!r}. {way_out}")
 
