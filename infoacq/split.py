@@ -11,7 +11,7 @@ from jaxtyping import Int
 from infoacq import checks
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PoolSplit:
     """A data set of `size` points divided into labelled, held out (validation, say) and pool.
 
@@ -22,6 +22,14 @@ class PoolSplit:
     size: int
     labelled: Int[np.ndarray, " labelled"]
     held_out: Int[np.ndarray, " held_out"]
+
+    def __post_init__(self) -> None:
+        # Copies of its own that cannot be written to: a split that others hold never changes under them.
+        object.__setattr__(self, "labelled", _read_only(self.labelled.copy()))
+        object.__setattr__(self, "held_out", _read_only(self.held_out.copy()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PoolSplit) and self.to_json() == other.to_json()
 
     @classmethod
     def start(cls, size: int, *, labelled: Iterable[int] = (), held_out: Iterable[int] = ()) -> "PoolSplit":
@@ -46,6 +54,7 @@ class PoolSplit:
             ValueError: if a class has too few points, or too few are left to hold out.
         """
         classes = np.asarray(list(targets))
+        checks.whole_number(len(classes), "the number of targets")
         each = checks.whole_number(labelled_per_class, "labelled_per_class", least=0)
         aside = checks.whole_number(held_out, "held_out", least=0)
         order = np.random.default_rng(checks.whole_number(seed, "seed", least=0)).permutation(len(classes))
@@ -61,7 +70,7 @@ class PoolSplit:
         """The data set's indices of the candidates: `pool[p]` is the one at position `p`."""
         free = np.ones(self.size, dtype=bool)
         free[self.labelled] = free[self.held_out] = False
-        return np.flatnonzero(free)
+        return _read_only(np.flatnonzero(free))
 
     def indices(self, positions: Iterable[int]) -> Int[np.ndarray, " chosen"]:
         """The data set's indices at these pool positions, in the order given.
@@ -108,3 +117,8 @@ class PoolSplit:
             TypeError, ValueError: as `start`.
         """
         return cls.start(stored["size"], labelled=stored["labelled"], held_out=stored["held_out"])
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
