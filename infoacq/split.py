@@ -23,11 +23,6 @@ class PoolSplit:
     labelled: Int[np.ndarray, " labelled"]
     held_out: Int[np.ndarray, " held_out"]
 
-    def __post_init__(self) -> None:
-        # Copies of its own that cannot be written to: a split that others hold never changes under them.
-        object.__setattr__(self, "labelled", _read_only(self.labelled.copy()))
-        object.__setattr__(self, "held_out", _read_only(self.held_out.copy()))
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PoolSplit) and self.to_json() == other.to_json()
 
@@ -70,7 +65,7 @@ class PoolSplit:
         """The data set's indices of the candidates: `pool[p]` is the one at position `p`."""
         free = np.ones(self.size, dtype=bool)
         free[self.labelled] = free[self.held_out] = False
-        return _read_only(np.flatnonzero(free))
+        return np.flatnonzero(free)
 
     def indices(self, positions: Iterable[int]) -> Int[np.ndarray, " chosen"]:
         """The data set's indices at these pool positions, in the order given.
@@ -117,8 +112,3 @@ class PoolSplit:
             TypeError, ValueError: as `start`.
         """
         return cls.start(stored["size"], labelled=stored["labelled"], held_out=stored["held_out"])
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    array.flags.writeable = False
-    return array
