@@ -80,7 +80,7 @@ def notice_functional_dropout(runner: MaskedModel, batch: Tensor) -> None:
     calls = [call for call in runner.watched if call.p > 0.0] + _in_recurrent_layers(runner.model)
     runner.watched.clear()
     names = ", ".join(sorted({call.name for call in calls}))
-    if not runner.layers:
+    if not runner.masks.layers:
         found = f" It calls {names} in its forward, which has no masks that could be held fixed." if calls else ""
         raise ValueError(f"the model has no dropout layer, so all draws would be the same.{found} {_WAY_OUT}")
     if any(call.active for call in calls):

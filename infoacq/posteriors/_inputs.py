@@ -1,34 +1,58 @@
-"""Reading the pool: a tensor or a loader, as batches of inputs in the loader's order."""
+"""Reading the pool: a tensor or a loader, as blocks of inputs in the loader's order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import prod
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, IterableDataset
 
-TENSOR_BATCH = 256
+_BLOCK_ROWS = 256
+_TENSOR_BLOCK_BYTES = 16 * 2**20  # what is read at once from a tensor
+_MERGED_BYTES = 2**20  # small batches of a loader are put together up to this size
 
 
-def batches(loader_or_tensor: Iterable[Any] | Tensor) -> Iterator[Tensor]:
-    """The inputs of each batch; a loader may yield them alone or first in a tuple.
+def blocks(loader_or_tensor: Iterable[Any] | Tensor) -> Iterator[Tensor]:
+    """The pool cut to at most 256 candidates; a loader may yield its inputs alone or first in a tuple.
 
     Raises:
         TypeError: a batch holds something else.
     """
     if isinstance(loader_or_tensor, Tensor):
-        loader_or_tensor = torch.split(loader_or_tensor, TENSOR_BATCH)
-    for batch in loader_or_tensor:
+        row_bytes = max(1, prod(loader_or_tensor.shape[1:]) * loader_or_tensor.element_size())
+        batches = iter(torch.split(loader_or_tensor, max(1, min(_BLOCK_ROWS, _TENSOR_BLOCK_BYTES // row_bytes))))
+    else:
+        batches = _merged(_inputs(loader_or_tensor))
+    for batch in batches:
+        if len(batch):
+            yield from torch.split(batch, _BLOCK_ROWS)
+
+
+def _inputs(loader: Iterable[Any]) -> Iterator[Tensor]:
+    for batch in loader:
         inputs = batch[0] if isinstance(batch, (tuple, list)) and batch else batch
         if not isinstance(inputs, Tensor):
             raise TypeError(
                 f"a batch must be a tensor or a tuple that starts with one; got {type(batch).__name__}. "
                 "Wrap the loader in a generator that yields the model's input tensor."
             )
-        if len(inputs):
-            yield inputs
+        yield inputs
+
+
+def _merged(batches: Iterator[Tensor]) -> Iterator[Tensor]:
+    held: list[Tensor] = []
+    for batch in batches:
+        rows = sum(map(len, held)) + len(batch)
+        size = sum(part.nbytes for part in held) + batch.nbytes
+        if held and (rows > _BLOCK_ROWS or size > _MERGED_BYTES or held[0].shape[1:] != batch.shape[1:]):
+            yield torch.cat(held)
+            held = []
+        held.append(batch)
+    if held:
+        yield torch.cat(held)
 
 
 def pool_size(loader_or_tensor: Iterable[Any] | Tensor) -> int | None:
@@ -39,9 +63,7 @@ def pool_size(loader_or_tensor: Iterable[Any] | Tensor) -> int | None:
     """
     if isinstance(loader_or_tensor, Tensor):
         return len(loader_or_tensor)
-    if not isinstance(loader_or_tensor, DataLoader) or isinstance(
-        loader_or_tensor.dataset, torch.utils.data.IterableDataset
-    ):
+    if not isinstance(loader_or_tensor, DataLoader) or isinstance(loader_or_tensor.dataset, IterableDataset):
         return None
     if loader_or_tensor.batch_size is None:  # batches made by the data set or by a sampler of the user's own
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,9 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from infoacq.posteriors._masks import Masks, drop, dropout_layers, mask_shape
-
-_WAY_OUT = "or pass consistent=False (fine for BALD, wrong for joint entropies)."
+from infoacq.posteriors._dropout import DropoutLayer, drop, dropout_layers
+from infoacq.posteriors._masks import Masks
 
 
 @dataclass
@@ -24,15 +23,13 @@ class MaskedModel:
     """The model with its own forward; hooks put the masks of the current draw behind each dropout layer."""
 
     model: nn.Module
-    layers: Mapping[str, nn.Module]
     masks: Masks
     consistent: bool = True
     watched: list[Any] = field(default_factory=list)
     _draw: int = 0
     _row: int = 0
     _batch: int = 0
-    _calls: Counter[str] = field(default_factory=Counter)
-    _shapes: dict[tuple[str, int], tuple[int, ...]] = field(default_factory=dict)
+    _calls: Counter[int] = field(default_factory=Counter)
 
     def __call__(self, batch: Tensor, draw: int, row: int) -> Any:
         """What the model returns under a draw; `row` is the place of the first candidate in the pool."""
@@ -40,48 +37,38 @@ class MaskedModel:
         self._calls.clear()
         return self.model(batch.clone())  # a model that works in place must not reach the caller's data
 
-    def drop(self, place: int, name: str, layer: nn.Module, _: tuple[Any, ...], output: Tensor) -> Tensor:
+    def drop(self, place: int, layer: DropoutLayer, _: tuple[Any, ...], output: Tensor) -> Tensor:
         """A layer's output under the draw; `output` is still its input, as layers are in evaluation mode."""
         if self.watched:
             self.watched.pop()  # the layer's own call of a dropout function
-        call = self._calls[name]
-        self._calls[name] += 1
-        shape = mask_shape(layer, output.shape)
-        if self.consistent:
-            shape = (1, *shape[1:])
-            self._check_shape(name, call, output, shape)
-            key: tuple[int, ...] = (self._draw, place, call)
+        site = (place, self._calls[place])
+        self._calls[place] += 1
+        if not self.consistent:
+            keep = self.masks.separate(self._draw, site, self._row, output.shape, output.device)
+        elif len(output) == self._batch:
+            keep = self.masks.shared(self._draw, site, output.shape, output.device)
         else:
-            key = (self._draw, place, call, self._row)
-        dropped = drop(layer, output, self.masks.keep(key, float(layer.p), shape, output.device))  # type: ignore[arg-type]
+            raise ValueError(
+                f"a {type(layer).__name__} layer got {len(output)} rows for {self._batch} candidates; one mask for all "
+                "of them needs them on the first axis. Move the batch axis first, or pass consistent=False (fine for "
+                "BALD, wrong for joint entropies)."
+            )
+        dropped = drop(layer, output, keep)
         return output.copy_(dropped) if layer.inplace else dropped
-
-    def _check_shape(self, name: str, call: int, x: Tensor, shape: tuple[int, ...]) -> None:
-        if len(x) != self._batch:
-            raise ValueError(
-                f"the dropout layer {name!r} got {len(x)} rows for {self._batch} candidates; one mask for "
-                f"all of them needs them on the first axis. Move the batch axis first, {_WAY_OUT}"
-            )
-        first = self._shapes.setdefault((name, call), shape)
-        if first != shape:
-            raise ValueError(
-                f"the dropout layer {name!r} got features of shape {shape[1:]}, {first[1:]} before; one "
-                f"mask for all candidates needs one shape. Pad or crop the candidates to one size, {_WAY_OUT}"
-            )
 
 
 @contextmanager
-def masked(model: nn.Module, masks: Masks, *, consistent: bool = True) -> Iterator[MaskedModel]:
+def masked(model: nn.Module, seed: int, *, consistent: bool = True) -> Iterator[MaskedModel]:
     """The model in evaluation mode with its dropout under control; put back as it was at the end."""
     layers = dropout_layers(model)
-    runner = MaskedModel(model, layers, masks, consistent)
+    runner = MaskedModel(model, Masks(layers, seed), consistent)
     flags = [(module, module.training) for module in model.modules()]
     handles: list[RemovableHandle] = []
     try:
         for module, _ in flags:
             module.training = False
-        for place, (name, layer) in enumerate(layers.items()):
-            handles.append(layer.register_forward_hook(partial(runner.drop, place, name), prepend=True))
+        for place, layer in enumerate(layers.values()):
+            handles.append(layer.register_forward_hook(partial(runner.drop, place), prepend=True))
         yield runner
     finally:
         for handle in handles:

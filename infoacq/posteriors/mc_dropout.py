@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import torch
@@ -17,10 +18,10 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from infoacq.posteriors._functional import notice_functional_dropout
-from infoacq.posteriors._inputs import batches, device_of, pool_size
-from infoacq.posteriors._masked import MaskedModel, masked, untouched_random_state, warn_of_batch_statistics
-from infoacq.posteriors._masks import Masks
-from infoacq.posteriors._outputs import Output, check_finite, check_output_kind, to_probs
+from infoacq.posteriors._inputs import blocks, device_of, pool_size
+from infoacq.posteriors._masked import masked, untouched_random_state, warn_of_batch_statistics
+from infoacq.posteriors._outputs import Output, check_output_kind, to_probs
+from infoacq.posteriors._scorers import fastest_scorer
 
 
 def predict_probs(
@@ -69,33 +70,26 @@ def predict_probs(
     rows: list[Tensor] = []
     row = 0
     with (
+        torch.inference_mode(False),
         torch.no_grad(),
         untouched_random_state(where),
-        masked(here, Masks(seed), consistent=consistent) as runner,
+        masked(here, seed, consistent=consistent) as runner,
         tqdm(total=size, unit="candidate", disable=not progress) as bar,
     ):
-        for batch in batches(loader_or_tensor):
-            batch = batch.to(where)
-            if not rows:
-                notice_functional_dropout(runner, batch[:2])
-            rows.append(_draws_of(runner, batch, draws, output, row))
-            row += len(batch)
-            bar.update(len(batch))
-    if not rows:
-        raise ValueError("the pool is empty: there is no candidate to predict.")
+        stream = (block.to(where) for block in blocks(loader_or_tensor))
+        first = next(stream, None)
+        if first is None:
+            raise ValueError("the pool is empty: there is no candidate to predict.")
+        notice_functional_dropout(runner, first[:2])
+        score = fastest_scorer(runner, first, draws, row)
+        for scores in score(chain([first], stream)):
+            rows.append(to_probs(scores, output, row).cpu())
+            row += len(scores)
+            bar.update(len(scores))
     probs = torch.cat(rows)
     if draws > 1 and bool((probs == probs[:, :1]).all()):
         warnings.warn("all draws are identical: is every dropout probability 0?", stacklevel=2)
     return probs
-
-
-def _draws_of(runner: MaskedModel, batch: Tensor, draws: int, output: Output, row: int) -> Float[Tensor, "n k c"]:
-    columns = []
-    for draw in range(draws):
-        probs = to_probs(runner(batch, draw, row), output, len(batch))
-        check_finite(probs, row, draw)
-        columns.append(probs.cpu())
-    return torch.stack(columns, dim=1)
 
 
 def _check_arguments(draws: int, seed: int) -> None:

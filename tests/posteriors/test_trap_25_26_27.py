@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional
 
 from infoacq.posteriors import mc_dropout
-from infoacq.posteriors._masks import drop, mask_shape
+from infoacq.posteriors._dropout import drop, mask_shape
 
 predict_probs = partial(mc_dropout.predict_probs, progress=False)
 

@@ -1,0 +1,127 @@
+"""What of a model has to run for each draw, and which channels of it a draw needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+from torch.fx import Graph, Node
+
+from infoacq.posteriors._dropout import DropoutLayer, is_alpha, mask_shape
+from infoacq.posteriors._ops import Kind, Traits, kind, traits
+from infoacq.posteriors._trace import NotUnderstoodError, module_of, trace
+
+Modules = Mapping[Node, Any]  # by node that calls one
+
+
+@dataclass(frozen=True)
+class Step:
+    """A node that every draw runs, and what is known of it."""
+
+    node: Node
+    module: Any  # of the class that `kind` and `traits` speak of, or None
+    kind: Kind
+    traits: Traits | None  # where the kind is CHANNELWISE
+    cuts: bool  # a dropout node that leaves whole channels as they are or makes them zero
+    until: Node | None  # the dropout node that cuts the output, if nothing else reads it before
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The nodes of a forward pass, cut where the draws begin to differ."""
+
+    modules: Modules
+    once: tuple[Node, ...]  # the same for all draws, in order
+    carried: tuple[Node, ...]  # of `once`, what the steps read
+    steps: tuple[Step, ...]  # different for each draw, in order
+    output: Node
+
+
+def make_plan(model: nn.Module, layers: Mapping[str, DropoutLayer], sample: Tensor, *, deep: bool) -> Plan:
+    """Take a model in evaluation mode apart.
+
+    Raises:
+        NotUnderstoodError: it cannot be done safely.
+        Exception: whatever torch.fx or the model raise when they are traced.
+    """
+    graph = trace(model, layers, sample, deep=deep)
+    modules = {node: module for node in graph.nodes if (module := module_of(node, model)) is not None}
+    _delay_dropout(graph, modules)
+    drawn = _drawn(graph)
+    *nodes, output = graph.nodes
+    each = [node for node in nodes if node in drawn]
+    once = [node for node in nodes if node not in drawn]
+    for node in each:
+        if "site" not in node.meta and not drawn.issuperset(node.meta.get("changes", ())):
+            raise NotUnderstoodError("a tensor that all draws share is changed in place")
+    carried = [node for node in once if any(user in drawn or user is output for user in node.users)]
+    return Plan(modules, tuple(once), tuple(carried), tuple(_steps(each, modules)), output)
+
+
+def _delay_dropout(graph: Graph, modules: Modules) -> None:
+    """Move dropout behind the operations that it commutes with, so that these run once for all draws."""
+    drawn = _drawn(graph)
+    for node in list(graph.nodes):
+        if "site" not in node.meta or node.all_input_nodes[0] in drawn:
+            continue
+        while (user := _commuting_user(node, modules)) is not None:
+            before = node.all_input_nodes[0]
+            user.replace_input_with(node, before)
+            user.replace_all_uses_with(node)
+            node.replace_input_with(before, user)
+            user.append(node)
+            node.meta["shape"] = user.meta["shape"]
+
+
+def _commuting_user(node: Node, modules: Modules) -> Node | None:
+    user = _only_user(node)
+    known = traits(user, modules.get(user)) if user is not None else None
+    if known is None or not known.scales or is_alpha(modules[node]):
+        return None
+    return user if known.elementwise or _cuts(node, modules) else None
+
+
+def _drawn(graph: Graph) -> set[Node]:
+    """The nodes that depend on a dropout node."""
+    drawn: set[Node] = set()
+    for node in graph.nodes:
+        if node.op != "output" and ("site" in node.meta or any(inner in drawn for inner in node.all_input_nodes)):
+            drawn.add(node)
+    return drawn
+
+
+def _steps(nodes: list[Node], modules: Modules) -> list[Step]:
+    kinds = {node: kind(node, modules.get(node)) for node in nodes}
+    until = _needed_by(kinds, modules)
+    return [
+        Step(node, module, kinds[node], traits(node, module), _cuts(node, modules), until.get(node))
+        for node in nodes
+        for module in (modules.get(node),)
+    ]
+
+
+def _needed_by(kinds: Mapping[Node, Kind], modules: Modules) -> dict[Node, Node]:
+    """For layers and what follows them on the way to a dropout node that cuts channels: that node."""
+    needed: dict[Node, Node] = {}
+    for layer in kinds:
+        if kinds[layer] not in (Kind.LINEAR, Kind.CONVOLVE):
+            continue
+        chain = [layer]
+        while (user := _only_user(chain[-1])) is not None and kinds.get(user) in (Kind.CHANNELWISE, Kind.NORMALISE):
+            chain.append(user)
+        if user is not None and _cuts(user, modules):
+            needed |= dict.fromkeys(chain, user)
+    return needed
+
+
+def _cuts(node: Node, modules: Modules) -> bool:
+    shape = node.meta.get("shape", ())
+    if "site" not in node.meta or is_alpha(modules[node]) or modules[node].p >= 1.0 or len(shape) < 2:
+        return False
+    return all(size == 1 for size in mask_shape(modules[node], shape)[2:])
+
+
+def _only_user(node: Node) -> Node | None:
+    return next(iter(node.users)) if len(node.users) == 1 else None

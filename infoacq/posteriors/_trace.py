@@ -1,0 +1,148 @@
+"""A model's forward as a graph, with what one small run tells about each node; or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from torch import Tensor, fx, nn
+from torch.fx import Graph, Node
+from torch.nn.modules import module as torch_module
+
+from infoacq.posteriors._dropout import DropoutLayer, mask_shape
+
+FROM_OUTSIDE = ("placeholder", "get_attr")
+
+
+class NotUnderstoodError(Exception):
+    """The model cannot be taken apart safely; its own forward has to be run for each draw."""
+
+
+class _Tracer(fx.Tracer):
+    """Looks into modules that hold a dropout layer; into the others only if asked."""
+
+    def __init__(self, layers: Collection[DropoutLayer], *, deep: bool) -> None:
+        super().__init__()
+        self._layers, self._deep = set(layers), deep
+
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        if m in self._layers:
+            return True
+        if any(inner in self._layers for inner in m.modules()):
+            return False
+        return not self._deep or super().is_leaf_module(m, module_qualified_name)
+
+
+def trace(model: nn.Module, layers: Mapping[str, DropoutLayer], sample: Tensor, *, deep: bool) -> Graph:
+    """The graph of a model in evaluation mode; nodes know their shape, dropout nodes their layer and call.
+
+    Raises:
+        NotUnderstoodError: hooks, tensors changed in place that others see, dropout that does not follow the batch.
+        Exception: whatever torch.fx or the model raise when they are traced.
+    """
+    _refuse_hooks(model, layers.values())
+    with _attributes_kept(model):
+        graph = _Tracer(layers.values(), deep=deep).trace(model)
+    _mark_dropout(graph, model, layers)
+    _refuse_shared_changes(_run_once(graph, model, sample))
+    return graph
+
+
+def call(node: Node, module: nn.Module | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The operation of a node, run as the model itself would."""
+    if module is not None:
+        return module(*args, **kwargs)
+    if node.op == "call_method":
+        return getattr(args[0], str(node.target))(*args[1:], **kwargs)
+    return node.target(*args, **kwargs)  # type: ignore[operator]
+
+
+def module_of(node: Node, model: nn.Module) -> nn.Module | None:
+    """The module that a node calls, if it calls one."""
+    return model.get_submodule(str(node.target)) if node.op == "call_module" else None
+
+
+def attribute_of(node: Node, model: nn.Module) -> Any:
+    """The parameter, buffer or constant that a get_attr node names."""
+    path, _, name = str(node.target).rpartition(".")
+    return getattr(model.get_submodule(path), name)
+
+
+def _refuse_hooks(model: nn.Module, layers: Collection[DropoutLayer]) -> None:
+    hooked = bool(torch_module._global_forward_hooks or torch_module._global_forward_pre_hooks)
+    for module in model.modules():
+        ours = 1 if module in layers else 0
+        hooked |= len(module._forward_hooks) + len(module._forward_pre_hooks) > ours
+    if hooked:
+        raise NotUnderstoodError("it has forward hooks")
+
+
+@contextmanager
+def _attributes_kept(model: nn.Module) -> Iterator[None]:
+    """A forward that stores something on the model would leave tracing proxies there."""
+    saved = [(module, dict(vars(module))) for module in model.modules()]
+    try:
+        yield
+    finally:
+        for module, attributes in saved:
+            vars(module).clear()
+            vars(module).update(attributes)
+
+
+def _mark_dropout(graph: Graph, model: nn.Module, layers: Mapping[str, DropoutLayer]) -> None:
+    places: dict[nn.Module, int] = {layer: place for place, layer in enumerate(layers.values())}
+    calls: Counter[int] = Counter()
+    for node in graph.nodes:
+        place = places.get(model.get_submodule(node.target)) if node.op == "call_module" else None
+        if place is not None:
+            node.meta["site"] = (place, calls[place])
+            calls[place] += 1
+
+
+def _run_once(graph: Graph, model: nn.Module, sample: Tensor) -> dict[Node, Any]:
+    """Values of all nodes without dropout; notes shapes and which nodes change their input in place."""
+    values: dict[Node, Any] = {}
+    for node in graph.nodes:
+        if node.op == "placeholder":
+            values[node] = sample.clone() if not values else node.args[0]
+        elif node.op == "get_attr":
+            values[node] = attribute_of(node, model)
+        elif node.op != "output":
+            values[node] = _run_node(node, model, values, len(sample))
+        if isinstance(values.get(node), Tensor):
+            node.meta["shape"] = tuple(values[node].shape)
+    return values
+
+
+def _run_node(node: Node, model: nn.Module, values: Mapping[Node, Any], rows: int) -> Any:
+    module: Any = module_of(node, model)
+    if "site" in node.meta:
+        x = values[node.all_input_nodes[0]]
+        mask_shape(module, x.shape)
+        if len(x) != rows:
+            raise NotUnderstoodError(f"{node.target} drops something else than features of each candidate")
+        node.meta["changes"] = node.all_input_nodes if module.inplace else []
+        return x
+    args, kwargs = fx.node.map_arg((node.args, node.kwargs), values.__getitem__)
+    tensors = [(inner, values[inner]) for inner in node.all_input_nodes if isinstance(values[inner], Tensor)]
+    versions = [tensor._version for _, tensor in tensors]
+    result = call(node, module, args, kwargs)
+    node.meta["changes"] = [
+        inner for (inner, tensor), version in zip(tensors, versions, strict=True) if tensor._version != version
+    ]
+    return result
+
+
+def _refuse_shared_changes(values: Mapping[Node, Any]) -> None:
+    """A tensor changed in place must be seen by nobody but the next node of a chain, as if it were a new one."""
+    sharing: dict[int, list[Node]] = defaultdict(list)
+    for node, value in values.items():
+        if isinstance(value, Tensor) and value.numel():
+            sharing[value.untyped_storage().data_ptr()].append(node)
+    changed = {inner for node in values for inner in node.meta.get("changes", ())}
+    for nodes in sharing.values():
+        seen_by_others = any(len(node.users) != 1 for node in nodes[:-1])
+        if not changed.isdisjoint(nodes) and (seen_by_others or nodes[0].op in FROM_OUTSIDE):
+            raise NotUnderstoodError("a tensor that is changed in place is used elsewhere too")

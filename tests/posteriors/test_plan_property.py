@@ -1,0 +1,117 @@
+"""Draws by parts equal draws by the model's own forward, over random architectures."""
+
+import logging
+from collections.abc import Callable
+
+import torch
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from infoacq.posteriors import mc_dropout
+
+ACTIVATIONS: list[Callable[[], nn.Module]] = [
+    nn.ReLU,
+    lambda: nn.ReLU(inplace=True),
+    lambda: nn.LeakyReLU(0.2),
+    nn.Tanh,
+    nn.GELU,
+    nn.Sigmoid,
+    nn.Softplus,
+    nn.Identity,
+]
+PS = st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0])
+SPATIAL_DROPOUT = st.sampled_from([nn.Dropout, nn.Dropout2d, nn.AlphaDropout, nn.FeatureAlphaDropout])
+
+
+@st.composite
+def spatial_layers(draw: st.DrawFn, channels: int) -> tuple[list[nn.Module], int]:
+    """A convolution and a few layers of any kind behind it, in any order."""
+    wide = draw(st.integers(1, 6))
+    groups = draw(st.sampled_from([1, 1, 1, channels]))
+    wide = wide if groups == 1 else channels
+    conv = nn.Conv2d(
+        channels,
+        wide,
+        draw(st.sampled_from([1, 3])),
+        padding=1,
+        padding_mode=draw(st.sampled_from(["zeros", "reflect"])),
+        bias=draw(st.booleans()),
+        groups=groups,
+        stride=draw(st.sampled_from([1, 1, 2])),
+    )
+    others: list[nn.Module] = []
+    for _ in range(draw(st.integers(0, 4))):
+        kind = draw(st.sampled_from(["drop", "drop", "act", "norm", "pool"]))
+        if kind == "drop":
+            others.append(draw(SPATIAL_DROPOUT)(draw(PS), inplace=draw(st.booleans())))
+        elif kind == "act":
+            others.append(draw(st.sampled_from(ACTIVATIONS))())
+        elif kind == "norm":
+            others.append(nn.BatchNorm2d(wide))
+        else:
+            others.append(draw(st.sampled_from([nn.MaxPool2d, nn.AvgPool2d]))(3, stride=1, padding=1))
+    return [conv, *others], wide
+
+
+@st.composite
+def architectures(draw: st.DrawFn) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    channels = 2
+    for _ in range(draw(st.integers(0, 3))):
+        block, channels = draw(spatial_layers(channels))
+        layers += block
+    layers += [nn.AdaptiveAvgPool2d(2), nn.Flatten()]
+    width = channels * 4
+    for _ in range(draw(st.integers(0, 2))):
+        wide = draw(st.integers(1, 8))
+        layers.append(nn.Linear(width, wide, bias=draw(st.booleans())))
+        width = wide
+        for _ in range(draw(st.integers(0, 3))):
+            kind = draw(st.sampled_from(["drop", "act", "norm"]))
+            layers.append(
+                {
+                    "drop": lambda: draw(st.sampled_from([nn.Dropout, nn.AlphaDropout]))(draw(PS)),  # noqa: B023
+                    "act": lambda: draw(st.sampled_from(ACTIVATIONS))(),  # noqa: B023
+                    "norm": lambda: nn.BatchNorm1d(wide),  # noqa: B023
+                }[kind]()
+            )
+    layers += [nn.Dropout(draw(PS)), nn.Linear(width, 3)]
+    return nn.Sequential(*layers)
+
+
+def randomised(model: nn.Module, seed: int) -> nn.Module:
+    """Weights, and BatchNorm statistics far from the identity."""
+    torch.manual_seed(seed)
+    for module in model.modules():
+        if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d)):
+            nn.init.normal_(module.running_mean)
+            nn.init.uniform_(module.running_var, 0.5, 2.0)
+            nn.init.normal_(module.weight)
+            nn.init.normal_(module.bias)
+    return model
+
+
+def by_its_own_forward(model: nn.Module, x: Tensor, draws: int, seed: int) -> Tensor:
+    """A hook of the user's makes scoring run the model in full for every draw."""
+    handle = model.register_forward_hook(lambda module, args, output: None)
+    try:
+        return mc_dropout.predict_probs(model, x, draws, seed=seed, progress=False)
+    finally:
+        handle.remove()
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(model=architectures(), seed=st.integers(0, 2**32 - 1))
+@example(model=nn.Sequential(nn.Dropout2d(0.5), nn.Conv2d(2, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(64, 3)), seed=0)
+def test_draws_by_parts_equal_the_naive_way(caplog, recwarn, model, seed):
+    randomised(model, seed)
+    x = torch.randn(5, 2, 6, 6)
+    with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
+        caplog.clear()
+        fast = mc_dropout.predict_probs(model, x, 3, seed=seed, progress=False)
+        assert "in full" not in caplog.text
+        slow = by_its_own_forward(model, x, 3, seed)
+        assert "has forward hooks" in caplog.text
+    torch.testing.assert_close(fast, slow, rtol=0, atol=1e-5)
+    recwarn.clear()  # all draws are the same where every p is 0 or 1
