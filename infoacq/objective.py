@@ -11,6 +11,7 @@ from infoacq.pool import Candidates, Pool
 State = TypeVar("State")
 
 
+@runtime_checkable
 class Objective(Protocol[State]):
     """The value of a batch, given by what one more candidate adds to it.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -22,6 +22,7 @@ class Candidates:
         return len(self.index)
 
 
+@runtime_checkable
 class Shard(Protocol):
     """A unit of reading and of distribution: cheap to pickle, a view or a path, never the whole pool."""
 
@@ -30,6 +31,7 @@ class Shard(Protocol):
         ...
 
 
+@runtime_checkable
 class Pool(Protocol):
     """The unlabelled ground set of a selection."""
 

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from infoacq.pool import Pool, as_pool
 from infoacq.selection import SaturationWarning, Selection
 
 
+@runtime_checkable
 class Maximiser(Protocol):
     """An algorithm that chooses a batch through the three verbs of an objective alone."""
 
