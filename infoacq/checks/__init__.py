@@ -15,6 +15,7 @@ from infoacq.checks.arguments import (
     positions,
     whole_number,
 )
+from infoacq.checks.numbers import numbers, one_each, real_number, relative_weights
 from infoacq.checks.predictions import (
     draw_weights,
     draws,
@@ -39,9 +40,13 @@ __all__ = [
     "left_to_choose",
     "log_probabilities",
     "logits",
+    "numbers",
     "objective",
+    "one_each",
     "positions",
     "probabilities",
+    "real_number",
+    "relative_weights",
     "same_place",
     "shape",
     "whole_number",

@@ -39,7 +39,7 @@ def shape(x: Array, axes: str, name: str = "predictions") -> None:
     Raises:
         ValueError: if an axis is missing, too many or empty.
     """
-    words = {"n": "candidates", "k": "draws", "c": "classes", "m": "configurations"}
+    words = {"n": "candidates", "k": "draws", "c": "classes", "m": "configurations", "t": "targets", "l": "outputs"}
     wanted = f"({', '.join(axes.split())}) = ({', '.join(words[a] for a in axes.split())})"
     if x.ndim != len(axes.split()):
         hint = {
@@ -75,7 +75,7 @@ def probabilities(x: object, axes: str = "n k c", name: str = "predictions") -> 
 def _row_error(row: np.ndarray, at: np.ndarray, start: int, axes: str, name: str, tolerance: float) -> str:
     """What is wrong with the row of class probabilities `row`, found at `at` behind `start`, and the way out."""
     position = [int(at[0]) + start, *(int(i) for i in at[1:])]
-    words = {"n": "candidate", "k": "draw"}
+    words = {"n": "candidate", "k": "draw", "t": "target", "l": "output"}
     where = ", ".join(f"{words[a]} {i}" for a, i in zip(axes.split(), position, strict=False)) or "the row"
     shown = np.array2string(row[:6], precision=4, separator=", ") + (" …" if row.size > 6 else "")
     if not np.isfinite(row).all():

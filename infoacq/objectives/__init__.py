@@ -3,6 +3,17 @@
 from infoacq.objectives.bald import BALD
 from infoacq.objectives.baselines import MeanStandardDeviation, PredictiveEntropy, VariationRatios
 from infoacq.objectives.batchbald import BatchBALD
+from infoacq.objectives.epig import EPIG
+from infoacq.objectives.joint_predictive_entropy import JointPredictiveEntropy
 from infoacq.objectives.random import Random
 
-__all__ = ["BALD", "BatchBALD", "MeanStandardDeviation", "PredictiveEntropy", "Random", "VariationRatios"]
+__all__ = [
+    "BALD",
+    "EPIG",
+    "BatchBALD",
+    "JointPredictiveEntropy",
+    "MeanStandardDeviation",
+    "PredictiveEntropy",
+    "Random",
+    "VariationRatios",
+]

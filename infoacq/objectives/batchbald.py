@@ -9,10 +9,8 @@ from jaxtyping import Float
 
 from infoacq import _kernels, checks
 from infoacq._arrays import Array
-from infoacq.joint import ExactJointEntropy, SampledJointEntropy
+from infoacq.objectives._joint import Joint, empty, extended
 from infoacq.pool import Candidates, Pool
-
-Joint = ExactJointEntropy | SampledJointEntropy
 
 
 @dataclass(frozen=True)
@@ -32,8 +30,7 @@ class BatchBALD:
 
     def init(self, pool: Pool) -> Joint:
         """The joint entropy of no point."""
-        first = pool.take(np.zeros(1, dtype=np.int64)).predictions
-        return ExactJointEntropy.empty(draws=first.shape[1], like=first)
+        return empty(pool)
 
     def gains(self, joint: Joint, candidates: Candidates) -> Float[Array, " n"]:
         """I[y_n; draw | y_S] = H[y_n | y_S] − E_k H[y_n | draw k] of each candidate (nats)."""
@@ -42,9 +39,7 @@ class BatchBALD:
 
     def update(self, joint: Joint, chosen: Candidates, rng: np.random.Generator) -> Joint:
         """The joint entropy with the chosen appended."""
-        for i in range(len(chosen)):
-            joint = self._append(joint, chosen.predictions[i, ...], rng)
-        return joint
+        return extended(joint, chosen.predictions, self.max_configurations, rng)
 
     def standard_errors(self, joint: Joint, candidates: Candidates) -> Float[Array, " n"]:
         """The Monte-Carlo standard error of each gain (nats): 0 while configurations are enumerated."""
@@ -53,10 +48,3 @@ class BatchBALD:
     def limit(self, pool: Pool) -> float:
         """Log k: all that labels can tell of k draws (nats)."""
         return math.log(pool.take(np.zeros(1, dtype=np.int64)).predictions.shape[1])
-
-    def _append(self, joint: Joint, probs: Float[Array, "k c"], rng: np.random.Generator) -> Joint:
-        if isinstance(joint, ExactJointEntropy):
-            if len(joint.configurations) * probs.shape[1] <= self.max_configurations:
-                return joint.append(probs)
-            joint = joint.sampled(self.max_configurations, rng)
-        return joint.append(probs, rng)

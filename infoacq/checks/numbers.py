@@ -1,0 +1,70 @@
+"""Checks of real numbers that a caller gives beside predictions: weights, costs, temperatures."""
+
+import math
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from infoacq._arrays import is_array, to_host
+
+
+def real_number(value: object, name: str, least: float = -math.inf, above: float = -math.inf) -> float:
+    """`value` as a float, known to be finite, at least `least` and above `above`.
+
+    Raises:
+        TypeError: if it is no number.
+        ValueError: if it is not finite or too small.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise TypeError(f"{name} must be a number; got {value!r}.")
+    if not math.isfinite(value) or value < least or value <= above:
+        wanted = f" above {above:g}" if above > -math.inf else f" of at least {least:g}" if least > -math.inf else ""
+        raise ValueError(f"{name} must be a finite number{wanted}; got {value}.")
+    return float(value)
+
+
+def numbers(values: Any, name: str) -> Float[np.ndarray, " n"]:
+    """`values` as a new float64 array of the host, known to be one row of finite numbers.
+
+    Raises:
+        TypeError: if they are no numbers.
+        ValueError: if they have another shape, or one is not finite.
+    """
+    try:
+        array = to_host(values) if is_array(values) and "float" in str(values.dtype) else np.array(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be several numbers, such as [1.0, 2.5]; got {values!r}.") from error
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one row of numbers; got shape {array.shape}.")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise ValueError(f"{name} must be finite; number {bad[0]} is {array[bad[0]]} ({bad.size} such numbers).")
+    return array
+
+
+def one_each(values: np.ndarray, count: int, name: str, of: str) -> None:
+    """Check that there are `count` of `values`.
+
+    Raises:
+        ValueError: if there are not.
+    """
+    if len(values) != count:
+        raise ValueError(f"{name} must hold one entry for each of the {count} {of}; got {len(values)}.")
+
+
+def relative_weights(values: Any, count: int, of: str) -> Float[np.ndarray, " n"]:
+    """`values` divided by their sum, known to be `count` numbers that are not negative; alike if None.
+
+    Raises:
+        TypeError: if they are no numbers.
+        ValueError: if there are not `count` of them, one is negative or not finite, or all are 0.
+    """
+    if values is None:
+        return np.full(count, 1.0 / count)
+    weights = numbers(values, "weights")
+    one_each(weights, count, "weights", of)
+    if (weights < 0).any() or not weights.any():
+        raise ValueError(f"weights must not be negative, nor all 0; the smallest is {weights.min():g}.")
+    relative: np.ndarray = weights / weights.sum()
+    return relative

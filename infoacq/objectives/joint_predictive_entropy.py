@@ -1,0 +1,56 @@
+"""Joint predictive entropy: how uncertain a batch of labels is together, noise of the labels included."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from infoacq import _kernels, checks
+from infoacq._arrays import Array, contract, from_host, namespace, widened
+from infoacq.joint import ExactJointEntropy
+from infoacq.objectives._joint import Joint, empty, extended
+from infoacq.pool import Candidates, Pool
+
+
+@dataclass(frozen=True)
+class JointPredictiveEntropy:
+    """H[y_S] of the batch S (nats): maximum entropy sampling on predictions under posterior draws.
+
+    Unlike BatchBALD it also rewards noise, the part of H[y_S] that no parameters explain. Configurations of the batch
+    are enumerated up to `max_configurations` and sampled beyond.
+
+    Raises:
+        TypeError: if `max_configurations` is no whole number.
+        ValueError: if it is below 1.
+
+    Source: Shewry and Wynn 1987, Maximum entropy sampling; the joint as in Kirsch et al. 2019
+    (arXiv 1906.08158), eq. 12.
+    """
+
+    max_configurations: int = 10_000
+    submodular: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        checks.whole_number(self.max_configurations, "max_configurations")
+
+    def init(self, pool: Pool) -> Joint:
+        """The joint entropy of no point."""
+        return empty(pool)
+
+    def gains(self, joint: Joint, candidates: Candidates) -> Float[Array, " n"]:
+        """H[y_n | y_S] of each candidate (nats)."""
+        return _kernels.conditional_entropies(candidates.predictions, *joint.configurations.beside)
+
+    def update(self, joint: Joint, chosen: Candidates, rng: np.random.Generator) -> Joint:
+        """The joint entropy with the chosen appended."""
+        return extended(joint, chosen.predictions, self.max_configurations, rng)
+
+    def standard_errors(self, joint: Joint, candidates: Candidates) -> Float[Array, " n"]:
+        """The Monte-Carlo standard error of each gain (nats): 0 while configurations are enumerated."""
+        p = widened(candidates.predictions)
+        if isinstance(joint, ExactJointEntropy):
+            return from_host(np.zeros(p.shape[0]), like=p)
+        each = _kernels.entropies(contract("n k c, m k -> n m c", p, joint.configurations.beside[0]))
+        return namespace(each).std(each, axis=1) / math.sqrt(len(joint.configurations))
