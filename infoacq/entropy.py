@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float
 
 from infoacq import _kernels, checks
-from infoacq._arrays import Array, detached, from_host
+from infoacq._arrays import Array, detached, from_host, to_host
 
 
 def uniform(predictions: Float[Array, "n k *outcome"]) -> Float[Array, " k"]:
@@ -40,8 +40,8 @@ def expected_entropy(probs: Float[Array, "n k c"], weights: Float[Array, " k"] |
     p = detached(checks.probabilities(probs, name="probs"))
     if weights is None:
         return _kernels.expected_entropies(p, uniform(p))
-    w = detached(checks.draw_weights(weights, p))
-    return _kernels.expected_entropies(p, w)
+    w = to_host(checks.draw_weights(weights, p))
+    return _kernels.expected_entropies(p, from_host(w, like=p))
 
 
 def mutual_information(probs: Float[Array, "n k c"]) -> Float[Array, " n"]:
