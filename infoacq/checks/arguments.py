@@ -79,6 +79,20 @@ def gains(values: np.ndarray, index: np.ndarray, objective: object) -> None:
         )
 
 
+def no_negative_gain(values: np.ndarray, rounding: float, objective: object) -> None:
+    """Check that no gain is below 0 by more than `rounding`; −inf is a candidate ruled out.
+
+    Raises:
+        ValueError: if one is.
+    """
+    bad = np.flatnonzero((values < -rounding) & (values > -np.inf))
+    if bad.size:
+        raise ValueError(
+            f"gains must not be negative to be raised to a power; {type(objective).__name__} gave candidate {bad[0]} "
+            f"{values[bad[0]]:g}. Use SoftmaxSampling or SoftRankSampling, which take gains of any sign."
+        )
+
+
 def capability(objective: object, flag: str, maximiser: str, instead: str) -> None:
     """Check that an objective declares what a maximiser relies on.
 

@@ -2,6 +2,7 @@
 
 from infoacq.maximisers.greedy import Greedy
 from infoacq.maximisers.lazy import LazyGreedy
+from infoacq.maximisers.stochastic import PowerSampling, SoftmaxSampling, SoftRankSampling
 from infoacq.maximisers.topk import TopK
 
-__all__ = ["Greedy", "LazyGreedy", "TopK"]
+__all__ = ["Greedy", "LazyGreedy", "PowerSampling", "SoftRankSampling", "SoftmaxSampling", "TopK"]
