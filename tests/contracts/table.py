@@ -1,0 +1,151 @@
+"""Every objective and every maximiser, one row each: a new one joins every test of this folder with its row."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from infoacq import (
+    BALD,
+    BatchBALD,
+    Candidates,
+    Greedy,
+    LazyGreedy,
+    MeanStandardDeviation,
+    PredictiveEntropy,
+    Random,
+    TopK,
+    VariationRatios,
+)
+from infoacq.objective import is_modular, is_submodular
+from infoacq.objectives import EPIG, JointPredictiveEntropy
+from tests import oracles
+from tests.oracles import Point
+from tests.predictions import STANDARD, dyadic
+
+KEY = 20
+DRAWS = STANDARD[1]
+TARGETS = dyadic(99, 2, DRAWS, 2)
+
+
+@dataclass(frozen=True)
+class CostAware:
+    """What a user may write: an objective less a cost a candidate, by wrapping."""
+
+    inner: Any
+    cost: float
+    submodular: ClassVar[bool] = True
+
+    def init(self, pool: Any) -> Any:
+        return self.inner.init(pool)
+
+    def gains(self, state: Any, candidates: Candidates) -> Any:
+        return self.inner.gains(state, candidates) - self.cost
+
+    def update(self, state: Any, chosen: Candidates, rng: np.random.Generator) -> Any:
+        return self.inner.update(state, chosen, rng)
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """An objective's three verbs and nothing else, so that `select_batch` draws no key for it."""
+
+    inner: Any
+    modular: ClassVar[bool] = True
+
+    def init(self, pool: Any) -> Any:
+        return self.inner.init(pool)
+
+    def gains(self, state: Any, candidates: Candidates) -> Any:
+        return self.inner.gains(state, candidates)
+
+    def update(self, state: Any, chosen: Candidates, rng: np.random.Generator) -> Any:
+        return self.inner.update(state, chosen, rng)
+
+
+@dataclass(frozen=True)
+class ObjectiveRow:
+    """One objective, made with arrays of a maker's, and the value of a batch by the oracle: of a pool and positions."""
+
+    name: str
+    make: Callable[[Callable[[np.ndarray], Any]], Any]
+    value: Callable[[Sequence[Point], Sequence[int]], float]
+    sampled: bool = False  # its gains are estimates on this folder's pools
+    by_position: bool = False  # its gains depend on where in the pool a candidate is
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def objective(self) -> Any:
+        """The objective for NumPy's arrays."""
+        return self.make(np.asarray)
+
+
+def each(oracle: Callable[[Point], float]) -> Callable[[Sequence[Point], Sequence[int]], float]:
+    """The value of a batch whose points count one by one."""
+    return lambda pool, batch: math.fsum(oracle(pool[i]) for i in batch)
+
+
+def jointly(oracle: Callable[[Sequence[Point]], float]) -> Callable[[Sequence[Point], Sequence[int]], float]:
+    """The value of a batch whose points count together."""
+    return lambda pool, batch: oracle([pool[i] for i in batch])
+
+
+def costly_batchbald(pool: Sequence[Point], batch: Sequence[int]) -> float:
+    return jointly(oracles.batchbald)(pool, batch) - 0.1 * len(batch)
+
+
+def epig(pool: Sequence[Point], batch: Sequence[int]) -> float:
+    points = [pool[i] for i in batch]
+    told = [oracles.joint_entropy([t]) - oracles.conditional_entropy(points, t) for t in TARGETS.tolist()]
+    return math.fsum(told) / len(told)
+
+
+def numbers(pool: Sequence[Point], batch: Sequence[int]) -> float:
+    return math.fsum(oracles.splitmix64(KEY, i) for i in batch)
+
+
+OBJECTIVES = [
+    ObjectiveRow("BALD", lambda _: BALD(), each(oracles.bald)),
+    ObjectiveRow("BatchBALD", lambda _: BatchBALD(), jointly(oracles.batchbald)),
+    ObjectiveRow("BatchBALD-sampled", lambda _: BatchBALD(20), jointly(oracles.batchbald), sampled=True),
+    ObjectiveRow("CostAware", lambda _: CostAware(BatchBALD(), cost=0.1), costly_batchbald),
+    ObjectiveRow("EPIG", lambda array: EPIG(array(TARGETS)), epig),
+    ObjectiveRow("JointPredictiveEntropy", lambda _: JointPredictiveEntropy(), jointly(oracles.joint_entropy)),
+    ObjectiveRow("MeanStandardDeviation", lambda _: MeanStandardDeviation(), each(oracles.mean_standard_deviation)),
+    ObjectiveRow("PredictiveEntropy", lambda _: PredictiveEntropy(), each(oracles.predictive_entropy)),
+    ObjectiveRow("Random", lambda _: Keyed(Random(KEY)), numbers, by_position=True),
+    ObjectiveRow("VariationRatios", lambda _: VariationRatios(), each(oracles.variation_ratio)),
+]
+
+
+@dataclass(frozen=True)
+class MaximiserRow:
+    """One maximiser, and which objectives it takes."""
+
+    name: str
+    maximiser: Any
+    takes: Callable[[object], bool]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+MAXIMISERS = [
+    MaximiserRow("TopK", TopK(), is_modular),
+    MaximiserRow("Greedy", Greedy(), lambda objective: True),
+    MaximiserRow("LazyGreedy", LazyGreedy(), is_submodular),
+    MaximiserRow("LazyGreedy-2", LazyGreedy(first=2), is_submodular),
+]
+
+
+PAIRS = [
+    pytest.param(row, maximiser.maximiser, id=f"{row}-{maximiser}")
+    for row, maximiser in product(OBJECTIVES, MAXIMISERS)
+    if maximiser.takes(row.objective)
+]
