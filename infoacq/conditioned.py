@@ -11,6 +11,7 @@ from infoacq import checks
 from infoacq._arrays import Array, from_host, ruled_out, to_host
 from infoacq.objective import Estimated, Objective, is_modular, is_submodular
 from infoacq.pool import Candidates, Pool
+from infoacq.selection import Pick, Selection
 
 
 @dataclass(frozen=True)
@@ -55,13 +56,14 @@ def condition(
     pool: Pool,
     pending: Int[np.ndarray, " pending"],
     rngs: Sequence[np.random.Generator],
-) -> tuple[Conditioned, float]:
-    """The objective given the pending candidates, and what these are worth together."""
-    state, worth = objective.init(pool), 0.0
+) -> tuple[Conditioned, Selection]:
+    """The objective given the pending candidates, and these as a selection."""
+    state, picks = objective.init(pool), list[Pick]()
     for index, rng in zip(pending, rngs, strict=True):
         chosen = pool.take(np.array([index]))
         gains = to_host(objective.gains(state, chosen))
         checks.gains(gains, chosen.index, objective)
-        worth += float(gains[0])
+        # What is pending has been chosen, even where a constraint would rule it out: it is then said to add nothing.
+        picks.append(Pick(int(index), 0.0 if gains[0] == -np.inf else float(gains[0]), 0.0))
         state = objective.update(state, chosen, rng)
-    return Conditioned(objective, state, pending), worth
+    return Conditioned(objective, state, pending), Selection.of(picks, len(picks))

@@ -7,6 +7,7 @@ from jaxtyping import Float
 
 from infoacq._arrays import Array
 from infoacq.pool import Candidates, Pool
+from infoacq.selection import Selection
 
 State = TypeVar("State")
 
@@ -47,7 +48,16 @@ class Bounded(Protocol):
     """An objective whose value no batch can exceed."""
 
     def limit(self, pool: Pool) -> float:
-        """The most that any batch is worth (nats)."""
+        """The most that any batch is worth (nats); infinite if there is no such bound."""
+        ...
+
+
+@runtime_checkable
+class Reported(Protocol):
+    """An objective that ranks candidates by another measure than the one that its batch is worth."""
+
+    def reported(self, selection: Selection) -> Selection:
+        """The selection with gains and standard errors in the measure that the batch is worth."""
         ...
 
 

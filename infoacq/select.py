@@ -1,5 +1,6 @@
 """The door: a pool, an objective and a batch size in, a selection out."""
 
+import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from infoacq import checks
 from infoacq.conditioned import condition
 from infoacq.maximisers import Greedy, LazyGreedy, TopK
 from infoacq.maximisers.scoring import Map
-from infoacq.objective import Bounded, Objective, Seeded, is_modular, is_submodular
+from infoacq.objective import Bounded, Objective, Reported, Seeded, is_modular, is_submodular
 from infoacq.pool import Pool, as_pool
 from infoacq.selection import SaturationWarning, Selection
 
@@ -76,10 +77,15 @@ def select_batch(
     rngs = [np.random.default_rng(child) for child in root.spawn(len(waiting) + batch_size)]
     if isinstance(objective, Seeded):
         objective = objective.seeded(np.random.default_rng(root))
-    todo, worth = condition(objective, pool, waiting, rngs[: len(waiting)]) if len(waiting) else (objective, 0.0)
+    todo: Objective[Any] = objective
+    before = Selection.of([], 0)
+    if len(waiting):
+        todo, before = condition(objective, pool, waiting, rngs[: len(waiting)])
     chosen = (maximiser or default_maximiser(objective))(todo, pool, batch_size, rngs[len(waiting) :], map)
-    limit = objective.limit(pool) if isinstance(objective, Bounded) else None
-    selection = _within_limit(chosen, getattr(objective, "unit", "nats"), limit, worth)
+    if isinstance(objective, Reported):
+        chosen, before = objective.reported(chosen), objective.reported(before)
+    limit = objective.limit(pool) if isinstance(objective, Bounded) else math.inf
+    selection = _within_limit(chosen, getattr(objective, "unit", "nats"), limit, math.fsum(before.gains))
     _warn_if_saturated(selection, objective)
     return selection
 
@@ -91,12 +97,12 @@ def default_maximiser(objective: Objective[Any]) -> Maximiser:
     return LazyGreedy() if is_submodular(objective) else Greedy()
 
 
-def _within_limit(chosen: Selection, unit: str, limit: float | None, worth: float) -> Selection:
+def _within_limit(chosen: Selection, unit: str, limit: float, worth: float) -> Selection:
     """The selection with its unit and limit; what sampling noise put above the limit is taken off its gains.
 
     The truth is within the limit, so this brings every estimate nearer to it.
     """
-    if limit is None:
+    if limit == math.inf:
         return replace(chosen, unit=unit, conditioned=worth)
     worth = min(worth, limit)
     total, gains = 0.0, []

@@ -4,8 +4,10 @@ from infoacq.objectives.bald import BALD
 from infoacq.objectives.baselines import MeanStandardDeviation, PredictiveEntropy, VariationRatios
 from infoacq.objectives.batchbald import BatchBALD
 from infoacq.objectives.epig import EPIG
+from infoacq.objectives.given import Scores, SetFunction
 from infoacq.objectives.joint_predictive_entropy import JointPredictiveEntropy
 from infoacq.objectives.random import Random
+from infoacq.objectives.weighted_sum import WeightedSum
 
 __all__ = [
     "BALD",
@@ -15,5 +17,8 @@ __all__ = [
     "MeanStandardDeviation",
     "PredictiveEntropy",
     "Random",
+    "Scores",
+    "SetFunction",
     "VariationRatios",
+    "WeightedSum",
 ]
