@@ -121,6 +121,20 @@ def contract(equation: str, *operands: Array) -> Array:
     return opt_einsum.contract(equation, *operands, backend=backend)
 
 
+def with_log_taken(x: Array) -> Array:
+    """The logarithm of x, written over `x` where its maker allows: for temporaries."""
+    if is_torch_array(x):
+        return x.log_()
+    return np.log(x, out=x) if is_numpy_array(x) and x.ndim else namespace(x).log(x)
+
+
+def with_product_taken(x: Array, y: Array) -> Array:
+    """x·y, written over `x` where its maker allows: for temporaries."""
+    if is_torch_array(x):
+        return x.mul_(y)
+    return np.multiply(x, y, out=x) if is_numpy_array(x) and x.ndim else x * y
+
+
 def concatenated(parts: Sequence[Array]) -> Array:
     """`parts` joined along their first axis; one part is returned as it is."""
     return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(list(parts), axis=0)

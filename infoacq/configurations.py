@@ -7,24 +7,28 @@ float64, so that every backend draws the same configurations; what scores the po
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from infoacq import _kernels, checks
 from infoacq._arrays import Array, contract, detached, from_host, namespace
+from infoacq.sampling import impurity, thinned
 
 
 @dataclass(frozen=True)
 class Configurations:
     """Configurations of the chosen points: `posteriors` are p(draw | configuration), `masses` p(configuration).
 
-    `like` is any array of the maker, device and dtype in which candidates are scored.
+    `like` is any array of the maker, device and dtype in which candidates are scored. The first `settled`
+    configurations carry their own mass; the rest are a sample, in the order in which it was drawn.
     """
 
     posteriors: Float[np.ndarray, "m k"]
     masses: Float[np.ndarray, " m"]
     like: Float[Array, " 1"]
+    settled: int = 0
 
     def __len__(self) -> int:
         return len(self.masses)
@@ -54,18 +58,33 @@ class Configurations:
         """H[y_n | configuration] of each candidate (nats)."""
         return _kernels.conditional_entropies(self.checked(probs), *self.beside)
 
+    def labelled(
+        self,
+        probs: Float[np.ndarray, "k c"],
+        parents: Int[np.ndarray, " m"],
+        labels: Int[np.ndarray, " m"],
+        masses: Float[np.ndarray, " m"],
+        settled: int,
+    ) -> "Configurations":
+        """Configurations `parents` with the label of one more point appended: Bayes' rule on the posteriors."""
+        return Configurations(normalised(self.posteriors[parents] * probs.T[labels]), masses, self.like, settled)
+
+    def thinned(self, count: int, rng: np.random.Generator) -> "Configurations":
+        """At most `count` configurations in place of these."""
+        kept = thinned(self.masses, impurity(self.posteriors), count, rng)
+        return Configurations(self.posteriors[kept.positions], kept.masses, self.like, kept.settled)
+
+    def sampling_variance(self, each: Float[np.ndarray, "n m"]) -> Float[np.ndarray, " n"]:
+        """The variance that the latest sampling gave to each Σ_m masses_m each_nm."""
+        variance: np.ndarray = _kernels.systematic_variances((each * self.masses)[:, self.settled :])
+        return variance
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the copies, which are made again where they are needed."""
+        return {name: self.__dict__[name] for name in ("posteriors", "masses", "like", "settled")}
+
 
 def normalised(joint: Float[np.ndarray, "*batch k"]) -> Float[np.ndarray, "*batch k"]:
     """Rows divided by their sum. A row of zeros is a configuration of mass 0 and stays one."""
     total = joint.sum(axis=-1, keepdims=True)
     return joint / np.where(total > 0, total, 1.0)
-
-
-def stratified(masses: Float[np.ndarray, " m"], count: int, rng: np.random.Generator) -> Int[np.ndarray, " count"]:
-    """`count` positions drawn by mass, one from each of `count` equal strata of the cumulated masses."""
-    cumulated = np.cumsum(masses)
-    points = (np.arange(count) + rng.random(count)) * (cumulated[-1] / count)
-    # A position of mass 0 is never drawn; rounding may put the last point at the very end.
-    last = int(np.searchsorted(cumulated, cumulated[-1]))
-    drawn: np.ndarray = np.minimum(np.searchsorted(cumulated, points, side="right"), last)
-    return drawn

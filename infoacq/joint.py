@@ -1,14 +1,14 @@
 """Joint entropies of the chosen points, exact and sampled, that grow by one point at a time."""
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from infoacq import _kernels, checks
-from infoacq._arrays import Array, from_host, namespace, rearrange, to_host
-from infoacq.configurations import Configurations, normalised, stratified
+from infoacq._arrays import Array, from_host, rearrange, to_host
+from infoacq.configurations import Configurations
+from infoacq.sampling import thinned
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ExactJointEntropy:
         """
         draws = checks.whole_number(draws, "draws")
         one = from_host(np.ones(1), like=checks.floating_array(like, "like"))
-        return cls(Configurations(np.full((1, draws), 1.0 / draws), np.ones(1), one), 0.0)
+        return cls(Configurations(np.full((1, draws), 1.0 / draws), np.ones(1), one, settled=1), 0.0)
 
     @property
     def draw_weights(self) -> Float[Array, " k"]:
@@ -51,8 +51,12 @@ class ExactJointEntropy:
         """
         return self.configurations.conditional_entropy(probs)
 
+    def entropy_error(self, probs: Float[Array, "n k c"]) -> Float[Array, " n"]:
+        """The standard error of each H[y_n | y_S] (nats): 0, nothing is sampled."""
+        return from_host(np.zeros(probs.shape[0]), like=probs)
+
     def information_error(self, probs: Float[Array, "n k c"]) -> Float[Array, " n"]:
-        """The standard error of each candidate's information (nats): 0, nothing is sampled."""
+        """The standard error of each I[y_n; draw | y_S] (nats): 0, nothing is sampled."""
         return from_host(np.zeros(probs.shape[0]), like=probs)
 
     def append(self, probs: Float[Array, "k c"]) -> "ExactJointEntropy":
@@ -65,45 +69,44 @@ class ExactJointEntropy:
         now = self.configurations
         p = to_host(now.checked(probs, "k c"))
         q = now.predictive(p)
-        posteriors = normalised(now.posteriors[:, None, :] * p.T[None, :, :])
-        masses = now.masses[:, None] * q
-        grown = Configurations(rearrange(posteriors, "m c k -> (m c) k"), rearrange(masses, "m c -> (m c)"), now.like)
-        return ExactJointEntropy(grown, self.entropy + float(now.masses @ _kernels.entropies(q)))
+        parents, labels = np.divmod(np.arange(q.size), q.shape[1])
+        masses = rearrange(now.masses[:, None] * q, "m c -> (m c)")
+        added = float(now.masses @ _kernels.row_entropies(q))
+        return ExactJointEntropy(now.labelled(p, parents, labels, masses, q.size), self.entropy + added)
 
     def sampled(self, num_configurations: int, rng: np.random.Generator) -> "SampledJointEntropy":
-        """The same joint entropy on `num_configurations` configurations drawn by their mass.
+        """The same joint entropy on at most `num_configurations` configurations, now and as points are appended.
 
         Raises:
             TypeError: if `num_configurations` is no whole number.
             ValueError: if it is below 1.
         """
-        now, count = self.configurations, checks.whole_number(num_configurations, "num_configurations")
-        posteriors = now.posteriors[stratified(now.masses, count, rng)]
-        drawn = Configurations(posteriors, np.full(count, 1.0 / count), now.like)
-        return SampledJointEntropy(drawn, self.entropy, np.zeros(count))
+        count = checks.whole_number(num_configurations, "num_configurations")
+        return SampledJointEntropy(self.configurations.thinned(count, rng), self.entropy, count)
 
 
 @dataclass(frozen=True)
 class SampledJointEntropy:
-    """An estimate of H[y_S] of the chosen points on configurations drawn from their joint distribution (nats).
+    """An estimate of H[y_S] of the chosen points on a sample of their configurations (nats).
 
-    `along` is what each configuration's own points added to the estimate, for its error.
+    Attributes:
+        configurations: the sample, by importance: see `infoacq.sampling`.
+        entropy: the estimate of H[y_S], the chain-rule sum of what each point added (nats).
+        num_configurations: how many configurations there may be.
+        standard_error: the Monte-Carlo standard error of `entropy` (nats), a bound: errors of the points are added up.
+        entropy_variance: what sampling before the latest gave to the variance of a conditional entropy (nats²).
+        information_variance: the same of a conditional mutual information (nats²).
 
     Source: Kirsch et al. 2019 (arXiv 1906.08158), § 3.3.2 and appendix C. The labels of the last point are summed over
-    and not drawn, so what a point adds is the mean of exact conditional entropies.
+    and not drawn, so what a point adds is a weighted mean of exact conditional entropies.
     """
 
     configurations: Configurations
     entropy: float
-    along: Float[np.ndarray, " m"]
-
-    @property
-    def standard_error(self) -> float:
-        """The Monte-Carlo standard error of `entropy` (nats), as if configurations were drawn independently.
-
-        They are drawn from strata, which can only make the error smaller.
-        """
-        return float(self.along.std() / math.sqrt(len(self.along)))
+    num_configurations: int
+    standard_error: float = 0.0
+    entropy_variance: float = 0.0
+    information_variance: float = 0.0
 
     @property
     def draw_weights(self) -> Float[Array, " k"]:
@@ -122,14 +125,20 @@ class SampledJointEntropy:
         """
         return self.configurations.conditional_entropy(probs)
 
+    def entropy_error(self, probs: Float[Array, "n k c"]) -> Float[Array, " n"]:
+        """The Monte-Carlo standard error of each candidate's H[y_n | y_S] (nats)."""
+        entropies, _ = self._each(to_host(self.configurations.checked(probs)))
+        latest = self.configurations.sampling_variance(entropies)
+        return from_host(np.sqrt(self.entropy_variance + latest), like=probs)
+
     def information_error(self, probs: Float[Array, "n k c"]) -> Float[Array, " n"]:
-        """The Monte-Carlo standard error of each candidate's I[y_n; draw | y_S] (nats), as `standard_error`."""
-        p = self.configurations.checked(probs)
-        each = _kernels.information_by_configuration(p, self.configurations.beside[0])
-        return namespace(each).std(each, axis=1) / math.sqrt(len(self.along))
+        """The Monte-Carlo standard error of each candidate's I[y_n; draw | y_S] (nats)."""
+        _, information = self._each(to_host(self.configurations.checked(probs)))
+        latest = self.configurations.sampling_variance(information)
+        return from_host(np.sqrt(self.information_variance + latest), like=probs)
 
     def append(self, probs: Float[Array, "k c"], rng: np.random.Generator) -> "SampledJointEntropy":
-        """The joint entropy with one more point, whose labels are drawn given each configuration.
+        """The joint entropy with one more point: every label of it under every configuration, then a sample of these.
 
         Raises:
             TypeError: if `probs` is no floating-point array.
@@ -138,12 +147,30 @@ class SampledJointEntropy:
         now = self.configurations
         p = to_host(now.checked(probs, "k c"))
         q = now.predictive(p)
-        added = _kernels.entropies(q)
-        # Class by class, so that neighbouring strata hold one label and every label gets its share.
-        labels, parents = np.divmod(stratified(rearrange(q, "m c -> (c m)"), len(now), rng), len(now))
-        posteriors = normalised(now.posteriors[parents] * p.T[labels])
-        return SampledJointEntropy(
-            Configurations(posteriors, now.masses, now.like),
-            self.entropy + float(now.masses @ added),
-            (self.along + added)[parents],
+        masses = rearrange(now.masses[:, None] * q, "m c -> (m c)")
+        kept = thinned(masses, rearrange(self._impurities(p), "m c -> (m c)"), self.num_configurations, rng)
+        parents, labels = np.divmod(kept.positions, q.shape[1])
+        entropies, information = self._each(p[None])
+        entropy_variance = self.entropy_variance + float(now.sampling_variance(entropies)[0])
+        return replace(
+            self,
+            configurations=now.labelled(p, parents, labels, kept.masses, kept.settled),
+            entropy=self.entropy + float(now.masses @ entropies[0]),
+            standard_error=self.standard_error + entropy_variance**0.5,
+            entropy_variance=entropy_variance,
+            information_variance=self.information_variance + float(now.sampling_variance(information)[0]),
         )
+
+    def _each(self, p: Float[np.ndarray, "n k c"]) -> tuple[Float[np.ndarray, "n m"], Float[np.ndarray, "n m"]]:
+        """H[y_n | configuration m] and I[y_n; draw | configuration m] of a few candidates (nats)."""
+        posteriors = self.configurations.posteriors
+        entropies = _kernels.entropies_by_configuration(p, posteriors)
+        return entropies, entropies - _kernels.row_entropies(p) @ posteriors.T
+
+    def _impurities(self, p: Float[np.ndarray, "k c"]) -> Float[np.ndarray, "m c"]:
+        """The impurity of each configuration's posterior once it has each label of one more point."""
+        posteriors = self.configurations.posteriors
+        total = posteriors @ p
+        squares = (posteriors**2) @ (p**2)
+        left: np.ndarray = np.clip(1.0 - squares / np.where(total > 0, total, 1.0) ** 2, 0.0, 1.0)
+        return left

@@ -1,13 +1,14 @@
 """The pool of candidates: what is read, shard by shard, and nothing about how it is scored."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from infoacq import checks
+from infoacq import _kernels, checks
 from infoacq._arrays import Array, compact, detached, namespace, take, widened
 
 
@@ -17,9 +18,19 @@ class Candidates:
 
     index: Int[np.ndarray, " n"]
     predictions: Float[Array, "n k *outcome"]
+    kept_entropies: Callable[[], Array] | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.index)
+
+    @cached_property
+    def draw_entropies(self) -> Float[Array, "n k"]:
+        """H[y_n | draw k] (nats): what the pool keeps of them, or computed."""
+        return self.kept_entropies() if self.kept_entropies else _kernels.draw_entropies(self.predictions)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the way back to the pool."""
+        return {"index": self.index, "predictions": compact(self.predictions), "kept_entropies": None}
 
 
 @runtime_checkable
@@ -52,18 +63,24 @@ class ArrayShard:
 
     start: int
     predictions: Float[Array, "n k *outcome"]
+    kept_entropies: Callable[[], Array] | None = field(default=None, repr=False, compare=False)
 
     def load(self) -> Candidates:
         """The candidates, without a copy."""
-        return Candidates(np.arange(self.start, self.start + self.predictions.shape[0]), self.predictions)
+        index = np.arange(self.start, self.start + self.predictions.shape[0])
+        return Candidates(index, self.predictions, self.kept_entropies)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"start": self.start, "predictions": compact(self.predictions)}
+        """Without the way back to the pool."""
+        return {"start": self.start, "predictions": compact(self.predictions), "kept_entropies": None}
 
 
 @dataclass(frozen=True)
 class ArrayPool:
-    """A pool in one array (memory-mapped, if you like), read in shards of `shard_size` candidates."""
+    """A pool in one array (memory-mapped, if you like), read in shards of `shard_size` candidates.
+
+    Entropies under each draw are kept once something asked for them: c times fewer numbers than the predictions.
+    """
 
     predictions: Float[Array, "n k *outcome"]
     shard_size: int = 1 << 16
@@ -73,12 +90,23 @@ class ArrayPool:
 
     def shards(self) -> Sequence[Shard]:
         """Views of consecutive candidates."""
-        starts = range(0, len(self), self.shard_size)
-        return [ArrayShard(i, self.predictions[i : min(i + self.shard_size, len(self)), ...]) for i in starts]
+        stops = {i: min(i + self.shard_size, len(self)) for i in range(0, len(self), self.shard_size)}
+        return [
+            ArrayShard(i, self.predictions[i:stop, ...], partial(self._entropies_of, slice(i, stop)))
+            for i, stop in stops.items()
+        ]
 
     def take(self, index: Int[np.ndarray, " n"]) -> Candidates:
         """The candidates at these positions, copied."""
-        return Candidates(index, take(self.predictions, index))
+        return Candidates(index, take(self.predictions, index), partial(self._entropies_of, index))
+
+    @cached_property
+    def _draw_entropies(self) -> Float[Array, "n k"]:
+        return _kernels.draw_entropies(self.predictions)
+
+    def _entropies_of(self, rows: slice | Int[np.ndarray, " n"]) -> Float[Array, "n k"]:
+        kept = self._draw_entropies
+        return kept[rows, :] if isinstance(rows, slice) else take(kept, rows)
 
     def with_shards_of(self, shard_size: int) -> "ArrayPool":
         """The same pool, read in shards of another size: for an executor, about its workers' number of them.

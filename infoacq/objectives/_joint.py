@@ -20,7 +20,10 @@ def extended(joint: Joint, probs: Float[Array, "n k c"], max_configurations: int
     """`joint` with more points, on at most `max_configurations` configurations, sampled if there are more."""
     for i in range(probs.shape[0]):
         point = probs[i, ...]
-        if isinstance(joint, ExactJointEntropy) and len(joint.configurations) * point.shape[1] > max_configurations:
+        if isinstance(joint, ExactJointEntropy):
+            if len(joint.configurations) * point.shape[1] <= max_configurations:
+                joint = joint.append(point)
+                continue
             joint = joint.sampled(max_configurations, rng)
-        joint = joint.append(point) if isinstance(joint, ExactJointEntropy) else joint.append(point, rng)
+        joint = joint.append(point, rng)
     return joint

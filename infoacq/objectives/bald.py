@@ -28,7 +28,10 @@ class BALD:
 
     def gains(self, state: None, candidates: Candidates) -> Float[Array, " n"]:
         """I[y_n; draw] of each candidate (nats)."""
-        return _kernels.mutual_informations(candidates.predictions, uniform(candidates.predictions))
+        weights = uniform(candidates.predictions)
+        return _kernels.information(
+            candidates.predictions, candidates.draw_entropies, weights[None, :], weights[:1] * 0 + 1, weights
+        )
 
     def update(self, state: None, chosen: Candidates, rng: np.random.Generator) -> None:
         """Nothing to remember."""

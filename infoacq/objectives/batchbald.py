@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Float
 
 from infoacq import _kernels, checks
-from infoacq._arrays import Array
+from infoacq._arrays import Array, namespace
+from infoacq.joint import SampledJointEntropy
 from infoacq.objectives._joint import Joint, empty, extended
 from infoacq.pool import Candidates, Pool
 
@@ -18,6 +19,10 @@ class BatchBALD:
     """I[y_S; draw] = H[y_S] − E_k H[y_S | draw k] of the batch S (nats), at most log k.
 
     Configurations of the batch are enumerated up to `max_configurations` and sampled beyond.
+
+    Raises:
+        TypeError: if `max_configurations` is no whole number.
+        ValueError: if it is below 1.
 
     Source: Kirsch et al. 2019 (arXiv 1906.08158), eq. 7 and algorithm 1.
     """
@@ -35,7 +40,9 @@ class BatchBALD:
     def gains(self, joint: Joint, candidates: Candidates) -> Float[Array, " n"]:
         """I[y_n; draw | y_S] = H[y_n | y_S] − E_k H[y_n | draw k] of each candidate (nats)."""
         posteriors, masses = joint.configurations.beside
-        return _kernels.information(candidates.predictions, posteriors, masses, joint.draw_weights)
+        return _kernels.information(
+            candidates.predictions, candidates.draw_entropies, posteriors, masses, joint.draw_weights
+        )
 
     def update(self, joint: Joint, chosen: Candidates, rng: np.random.Generator) -> Joint:
         """The joint entropy with the chosen appended."""
@@ -46,5 +53,28 @@ class BatchBALD:
         return joint.information_error(candidates.predictions)
 
     def limit(self, pool: Pool) -> float:
-        """Log k: all that labels can tell of k draws (nats)."""
+        """The logarithm of k: all that labels can tell of k draws (nats)."""
         return math.log(pool.take(np.zeros(1, dtype=np.int64)).predictions.shape[1])
+
+    def sketch(self, joint: Joint, size: int, rng: np.random.Generator) -> Joint:
+        """The joint entropy on a sample of `size` of its configurations; itself if it has no more."""
+        now = joint.configurations
+        return joint if len(now) <= size else SampledJointEntropy(now.thinned(size, rng), joint.entropy, size)
+
+    def differences(
+        self, joint: Joint, candidates: Candidates, reference: Candidates
+    ) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
+        """Each candidate's gain less the reference's, and its standard error in a sketch (nats)."""
+        posteriors, masses = joint.configurations.beside
+        of_reference = _kernels.information_by_configuration(
+            reference.predictions, reference.draw_entropies, posteriors
+        )[0, :]
+        difference, variance = _kernels.information_differences(
+            candidates.predictions,
+            candidates.draw_entropies,
+            posteriors,
+            masses,
+            joint.configurations.settled,
+            of_reference,
+        )
+        return difference, namespace(variance).sqrt(variance)

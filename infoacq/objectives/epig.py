@@ -10,10 +10,11 @@ from jaxtyping import Float, Int
 
 from infoacq import _kernels, checks
 from infoacq._arrays import Array, contract, detached, from_host, namespace, rearrange, to_host, widened
-from infoacq.configurations import Configurations, normalised, stratified
+from infoacq.configurations import Configurations, normalised
 from infoacq.entropy import uniform
 from infoacq.objectives._joint import Joint, empty, extended
 from infoacq.pool import Candidates, Pool
+from infoacq.sampling import stratified
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class EPIG:
             return from_host(np.zeros(p.shape[0]), like=p)
         xp, pairs = namespace(p), len(state.before)
         before, after = (
-            _kernels.entropies(contract("n k c, m k -> n m c", p, rows.beside[0]))
+            _kernels.row_entropies(contract("n k c, m k -> n m c", p, rows.beside[0]))
             for rows in (state.before, state.after)
         )
         share = xp.reshape(after * state.after.beside[1], (p.shape[0], pairs, -1))

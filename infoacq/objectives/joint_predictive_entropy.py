@@ -1,6 +1,5 @@
 """Joint predictive entropy: how uncertain a batch of labels is together, noise of the labels included."""
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -8,8 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from infoacq import _kernels, checks
-from infoacq._arrays import Array, contract, from_host, namespace, widened
-from infoacq.joint import ExactJointEntropy
+from infoacq._arrays import Array
 from infoacq.objectives._joint import Joint, empty, extended
 from infoacq.pool import Candidates, Pool
 
@@ -49,8 +47,4 @@ class JointPredictiveEntropy:
 
     def standard_errors(self, joint: Joint, candidates: Candidates) -> Float[Array, " n"]:
         """The Monte-Carlo standard error of each gain (nats): 0 while configurations are enumerated."""
-        p = widened(candidates.predictions)
-        if isinstance(joint, ExactJointEntropy):
-            return from_host(np.zeros(p.shape[0]), like=p)
-        each = _kernels.entropies(contract("n k c, m k -> n m c", p, joint.configurations.beside[0]))
-        return namespace(each).std(each, axis=1) / math.sqrt(len(joint.configurations))
+        return joint.entropy_error(candidates.predictions)
