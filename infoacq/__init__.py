@@ -2,6 +2,7 @@
 
 from infoacq.entropy import entropy, expected_entropy, mutual_information
 from infoacq.joint import ExactJointEntropy, SampledJointEntropy
+from infoacq.maximiser import Maximiser
 from infoacq.maximisers import Greedy, LazyGreedy, TopK
 from infoacq.objective import Objective
 from infoacq.objectives import (
@@ -13,7 +14,7 @@ from infoacq.objectives import (
     VariationRatios,
 )
 from infoacq.pool import Candidates, Pool, from_log_probs, from_logits, from_probs
-from infoacq.select import Maximiser, select_batch
+from infoacq.select import select_batch
 from infoacq.selection import SaturationWarning, Selection
 from infoacq.split import PoolSplit
 

@@ -2,35 +2,19 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
 from infoacq import checks
 from infoacq.conditioned import condition
+from infoacq.maximiser import Map, Maximiser
 from infoacq.maximisers import Greedy, LazyGreedy, TopK
-from infoacq.maximisers.scoring import Map
 from infoacq.objective import Bounded, Objective, Reported, Seeded, is_modular, is_submodular
-from infoacq.pool import Pool, as_pool
+from infoacq.pool import as_pool
 from infoacq.selection import SaturationWarning, Selection
-
-
-@runtime_checkable
-class Maximiser(Protocol):
-    """An algorithm that chooses a batch through the three verbs of an objective alone."""
-
-    def __call__(
-        self,
-        objective: Objective[Any],
-        pool: Pool,
-        batch_size: int,
-        rngs: Sequence[np.random.Generator],
-        map: Map = map,
-    ) -> Selection:
-        """Choose `batch_size` candidates; `rngs` has one generator a step."""
-        ...
 
 
 def select_batch(
@@ -57,11 +41,13 @@ def select_batch(
         map: where shards are scored, such as an executor's `map`; the built-in one by default.
 
     Returns:
-        The positions in pick order, with gains, scores and standard errors in nats.
+        The positions in pick order, with gains, scores and standard errors in nats. Fewer than `batch_size` if the
+        objective rules out the rest, as budgets and other constraints do.
 
     Raises:
         TypeError: if an argument is of a wrong kind.
-        ValueError: if predictions are no probabilities, positions are wrong, or the batch does not fit.
+        ValueError: if predictions are no probabilities, positions are wrong, the batch does not fit, or the objective
+            rules out every candidate.
 
     Warns:
         SaturationWarning: if the batch tells all but 5 % of what could be told of the draws.
@@ -82,6 +68,7 @@ def select_batch(
     if len(waiting):
         todo, before = condition(objective, pool, waiting, rngs[: len(waiting)])
     chosen = (maximiser or default_maximiser(objective))(todo, pool, batch_size, rngs[len(waiting) :], map)
+    checks.some_chosen(len(chosen), objective)
     if isinstance(objective, Reported):
         chosen, before = objective.reported(chosen), objective.reported(before)
     limit = objective.limit(pool) if isinstance(objective, Bounded) else math.inf

@@ -1,7 +1,7 @@
 """What a selection returns: the chosen positions, what each added, and how far the numbers can be trusted."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -51,6 +51,16 @@ class Selection:
             [pick.gain for pick in picks],
             [pick.standard_error for pick in picks],
             evaluations,
+        )
+
+    def followed_by(self, other: "Selection") -> "Selection":
+        """This selection and then `other`, which was chosen given it."""
+        return replace(
+            self,
+            indices=self.indices + other.indices,
+            gains=self.gains + other.gains,
+            standard_errors=self.standard_errors + other.standard_errors,
+            evaluations=self.evaluations + other.evaluations,
         )
 
     @property

@@ -4,19 +4,22 @@ A message says what was given, what is wanted and the way out. Nothing is guesse
 """
 
 from infoacq.checks.arguments import (
+    allowed,
     callable_object,
     capability,
+    constraint,
     disjoint,
     enough,
     fits_in_pool,
     gains,
-    left_to_choose,
     no_negative_gain,
     objective,
     positions,
+    some_chosen,
+    summand,
     whole_number,
 )
-from infoacq.checks.numbers import numbers, one_each, real_number, relative_weights
+from infoacq.checks.numbers import costs, numbers, one_each, real_number, relative_weights
 from infoacq.checks.predictions import (
     draw_weights,
     draws,
@@ -29,8 +32,11 @@ from infoacq.checks.predictions import (
 )
 
 __all__ = [
+    "allowed",
     "callable_object",
     "capability",
+    "constraint",
+    "costs",
     "disjoint",
     "draw_weights",
     "draws",
@@ -38,7 +44,6 @@ __all__ = [
     "fits_in_pool",
     "floating_array",
     "gains",
-    "left_to_choose",
     "log_probabilities",
     "logits",
     "no_negative_gain",
@@ -51,5 +56,7 @@ __all__ = [
     "relative_weights",
     "same_place",
     "shape",
+    "some_chosen",
+    "summand",
     "whole_number",
 ]

@@ -119,6 +119,30 @@ def objective(value: object) -> None:
         raise TypeError(f"objective must be an instance with init, gains and update; got {value!r}. {way_out}")
 
 
+def summand(value: object) -> None:
+    """Check that `value` is an objective whose gains can be added to another's.
+
+    Raises:
+        TypeError: if it is not, or reports other gains than those it ranks by.
+    """
+    objective(value)
+    if hasattr(value, "reported"):
+        name = type(value).__name__
+        raise TypeError(f"{name} is to go around a sum: {name}(WeightedSum(...), ...), not into one; got {value!r}.")
+
+
+def constraint(value: object) -> None:
+    """Check that `value` has the three verbs of a constraint.
+
+    Raises:
+        TypeError: if it has not.
+    """
+    missing = [verb for verb in ("init", "ruled_out", "update") if not callable(getattr(value, verb, None))]
+    if isinstance(value, type) or missing:
+        way_out = f"Write {value.__name__}(...)." if isinstance(value, type) else f"It lacks {', '.join(missing)}."
+        raise TypeError(f"a constraint must be an instance with init, ruled_out and update; got {value!r}. {way_out}")
+
+
 def callable_object(value: object, name: str, such_as: str) -> None:
     """Check that `value` can be called.
 
@@ -132,15 +156,29 @@ def callable_object(value: object, name: str, such_as: str) -> None:
         raise TypeError(f"{name} must be something to call, such as {such_as}; got {value!r}. {way_out}")
 
 
-def left_to_choose(largest: float, objective: object) -> None:
-    """Check that the largest gain belongs to a candidate that is not ruled out.
+def allowed(position: int, gain: float, objective: object) -> None:
+    """Check that a candidate that must be had may be had.
 
     Raises:
-        ValueError: if every candidate that is left has gain −inf.
+        ValueError: if its gain is −inf.
     """
-    if largest == -np.inf:
+    if gain == -np.inf:
         raise ValueError(
-            f"{type(objective).__name__} rules out (gain −inf) every candidate that is left. Ask for a smaller batch."
+            f"candidate {position} must be had, and {type(objective).__name__} rules it out (gain −inf): it is "
+            "pending, or breaks a constraint together with those before it."
+        )
+
+
+def some_chosen(chosen: int, objective: object) -> None:
+    """Check that a selection is not empty.
+
+    Raises:
+        ValueError: if it is: the objective ruled out every candidate.
+    """
+    if not chosen:
+        raise ValueError(
+            f"{type(objective).__name__} rules out (gain −inf) every candidate: nothing can be chosen. "
+            "Loosen its constraints, or leave candidates out of pending."
         )
 
 

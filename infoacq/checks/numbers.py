@@ -68,3 +68,18 @@ def relative_weights(values: Any, count: int, of: str) -> Float[np.ndarray, " n"
         raise ValueError(f"weights must not be negative, nor all 0; the smallest is {weights.min():g}.")
     relative: np.ndarray = weights / weights.sum()
     return relative
+
+
+def costs(values: Any) -> Float[np.ndarray, " n"]:
+    """`values` as a float64 array of the host, known to be finite and above 0.
+
+    Raises:
+        TypeError: if they are no numbers.
+        ValueError: if one is not finite and above 0, or there is none.
+    """
+    array = numbers(values, "cost")
+    bad = np.flatnonzero(array <= 0)
+    if bad.size or not array.size:
+        shown = f"candidate {bad[0]} costs {array[bad[0]]:g}" if bad.size else "there is none"
+        raise ValueError(f"cost must be above 0 for each candidate; {shown}. Give free ones a small cost.")
+    return array

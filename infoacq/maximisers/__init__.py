@@ -1,8 +1,19 @@
 """How a batch is chosen: one file an algorithm."""
 
+from infoacq.maximisers.budgeted import BudgetedGreedy
 from infoacq.maximisers.greedy import Greedy
 from infoacq.maximisers.lazy import LazyGreedy
+from infoacq.maximisers.must_have import MustHave
 from infoacq.maximisers.stochastic import PowerSampling, SoftmaxSampling, SoftRankSampling
 from infoacq.maximisers.topk import TopK
 
-__all__ = ["Greedy", "LazyGreedy", "PowerSampling", "SoftRankSampling", "SoftmaxSampling", "TopK"]
+__all__ = [
+    "BudgetedGreedy",
+    "Greedy",
+    "LazyGreedy",
+    "MustHave",
+    "PowerSampling",
+    "SoftRankSampling",
+    "SoftmaxSampling",
+    "TopK",
+]

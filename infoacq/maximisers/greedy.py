@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from infoacq.maximisers.scoring import Map, best, score_pool, standard_error
+from infoacq.maximiser import Map
+from infoacq.maximisers.scoring import best, score_pool, standard_error
 from infoacq.objective import Objective
 from infoacq.pool import Pool
 from infoacq.selection import Pick, Selection
@@ -29,18 +30,21 @@ class Greedy:
         rngs: Sequence[np.random.Generator],
         map: Map = map,
     ) -> Selection:
-        """Choose `batch_size` candidates.
+        """Choose `batch_size` candidates, fewer if the objective rules out (gain −inf) all that are left.
 
         Raises:
             ValueError: if the objective returns a gain that is no number.
         """
-        state, picks = objective.init(pool), list[Pick]()
+        state, picks, evaluations = objective.init(pool), list[Pick](), 0
         for rng in rngs[:batch_size]:
             scored = score_pool(objective, state, pool, map)
+            evaluations += len(pool)
             scored.gains[[pick.candidate for pick in picks]] = -np.inf
-            at = best(scored, objective)
+            at = best(scored)
+            if at is None:
+                break
             chosen = pool.take(np.array([at]))
             picks.append(Pick(at, float(scored.gains[at]), standard_error(objective, state, chosen)))
             if len(picks) < batch_size:
                 state = objective.update(state, chosen, rng)
-        return Selection.of(picks, evaluations=len(pool) * batch_size)
+        return Selection.of(picks, evaluations)

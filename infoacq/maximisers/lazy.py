@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from infoacq import checks
-from infoacq.maximisers.scoring import Map, Scored, best, score_pool, score_some, standard_error, tie
+from infoacq.maximiser import Map
+from infoacq.maximisers.scoring import Scored, best, score_pool, score_some, standard_error, tie
 from infoacq.objective import Objective
 from infoacq.pool import Pool
 from infoacq.selection import Pick, Selection
@@ -37,7 +38,7 @@ class LazyGreedy:
         rngs: Sequence[np.random.Generator],
         map: Map = map,
     ) -> Selection:
-        """Choose `batch_size` candidates.
+        """Choose `batch_size` candidates, fewer if the objective rules out (gain −inf) all that are left.
 
         Raises:
             ValueError: if the objective does not say that it is submodular, or returns a gain that is no number.
@@ -49,7 +50,9 @@ class LazyGreedy:
         for rng in rngs[:batch_size]:
             if picks:
                 evaluations += self._refresh(objective, state, pool, bounds, map)
-            at = best(bounds, objective)
+            at = best(bounds)
+            if at is None:
+                break
             chosen = pool.take(np.array([at]))
             picks.append(Pick(at, float(bounds.gains[at]), standard_error(objective, state, chosen)))
             bounds.gains[at] = -np.inf

@@ -1,6 +1,6 @@
 """Gains of many candidates: the only loop over shards, and the decision between them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,10 +10,9 @@ from jaxtyping import Float, Int
 
 from infoacq import checks
 from infoacq._arrays import resolution, to_host
+from infoacq.maximiser import Map
 from infoacq.objective import Estimated, Objective
 from infoacq.pool import Candidates, Pool, Shard
-
-Map = Callable[..., Iterable[Any]]
 
 # Candidates that are re-evaluated together: what one call to `map` is worth, and a bound on what is copied at once.
 PIECE = 4096
@@ -59,14 +58,12 @@ def standard_error(objective: Objective[Any], state: Any, chosen: Candidates) ->
     return float(to_host(objective.standard_errors(state, chosen))[0]) if isinstance(objective, Estimated) else 0.0
 
 
-def best(scored: Scored, objective: Objective[Any]) -> int:
-    """Which of the gains is the largest; of equal ones that of the lowest position.
-
-    Raises:
-        ValueError: if every candidate that is left is ruled out, gain −inf.
-    """
-    checks.left_to_choose(float(scored.gains.max()), objective)
-    equal = np.flatnonzero(scored.gains >= scored.gains.max() - tie(scored))
+def best(scored: Scored) -> int | None:
+    """Which of the gains is the largest; of equal ones that of the lowest position. None if all are ruled out."""
+    largest = scored.gains.max()
+    if largest == -np.inf:
+        return None
+    equal = np.flatnonzero(scored.gains >= largest - tie(scored))
     return int(equal[np.argmin(scored.index[equal])])
 
 

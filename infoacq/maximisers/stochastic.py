@@ -16,7 +16,8 @@ from jaxtyping import Float
 
 from infoacq import checks
 from infoacq._arrays import to_host
-from infoacq.maximisers.scoring import Map, score_pool, standard_error, tie
+from infoacq.maximiser import Map
+from infoacq.maximisers.scoring import score_pool, standard_error, tie
 from infoacq.objective import Objective
 from infoacq.pool import Pool
 from infoacq.selection import Pick, Selection
@@ -46,7 +47,7 @@ class PowerSampling:
         rngs: Sequence[np.random.Generator],
         map: Map = map,
     ) -> Selection:
-        """Draw `batch_size` candidates.
+        """Draw `batch_size` candidates, fewer if the objective rules out (gain −inf) all that are left.
 
         Raises:
             ValueError: if the objective returns a gain that is negative or no number.
@@ -80,7 +81,7 @@ class SoftmaxSampling:
         rngs: Sequence[np.random.Generator],
         map: Map = map,
     ) -> Selection:
-        """Draw `batch_size` candidates.
+        """Draw `batch_size` candidates, fewer if the objective rules out (gain −inf) all that are left.
 
         Raises:
             ValueError: if the objective returns a gain that is no number.
@@ -114,7 +115,7 @@ class SoftRankSampling:
         rngs: Sequence[np.random.Generator],
         map: Map = map,
     ) -> Selection:
-        """Draw `batch_size` candidates.
+        """Draw `batch_size` candidates, fewer if the objective rules out (gain −inf) all that are left.
 
         Raises:
             ValueError: if the objective returns a gain that is no number.

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from infoacq import checks
-from infoacq.maximisers.scoring import Map, best, score_pool, standard_error
+from infoacq.maximiser import Map
+from infoacq.maximisers.scoring import best, score_pool, standard_error
 from infoacq.objective import Objective
 from infoacq.pool import Pool
 from infoacq.selection import Pick, Selection
@@ -25,7 +26,7 @@ class TopK:
         rngs: Sequence[np.random.Generator],
         map: Map = map,
     ) -> Selection:
-        """Choose `batch_size` candidates.
+        """Choose `batch_size` candidates, fewer if the objective rules out (gain −inf) all that are left.
 
         Raises:
             ValueError: if the objective does not say that it is modular, or returns a gain that is no number.
@@ -35,7 +36,9 @@ class TopK:
         scored = score_pool(objective, state, pool, map)
         picks = []
         for _ in range(batch_size):
-            at = best(scored, objective)
+            at = best(scored)
+            if at is None:
+                break
             error = standard_error(objective, state, pool.take(np.array([at])))
             picks.append(Pick(at, float(scored.gains[at]), error))
             scored.gains[at] = -np.inf

@@ -7,7 +7,6 @@ from infoacq.objectives.epig import EPIG
 from infoacq.objectives.given import Scores, SetFunction
 from infoacq.objectives.joint_predictive_entropy import JointPredictiveEntropy
 from infoacq.objectives.random import Random
-from infoacq.objectives.weighted_sum import WeightedSum
 
 __all__ = [
     "BALD",
@@ -20,5 +19,4 @@ __all__ = [
     "Scores",
     "SetFunction",
     "VariationRatios",
-    "WeightedSum",
 ]

@@ -11,8 +11,8 @@ from jaxtyping import Float
 from infoacq import checks
 from infoacq._arrays import to_host
 from infoacq.objective import Objective, is_modular, is_submodular
-from infoacq.objectives import _inner
 from infoacq.pool import Candidates, Pool
+from infoacq.wrappers import _inner
 
 States = tuple[Any, ...]
 
@@ -22,10 +22,10 @@ class WeightedSum:
     """Σ_i weights_i · objectives_i(batch), in their unit if it is the same for all.
 
     A negative weight makes a penalty; the sum is then submodular if what is penalised is modular. What one term rules
-    out (gain −inf) is ruled out, whatever its weight.
+    out (gain −inf) is ruled out, whatever its weight. Costs and constraints go around the sum, not into it.
 
     Raises:
-        TypeError: if one of `objectives` is none, or a weight no number.
+        TypeError: if one of `objectives` is none, or one with costs or constraints, or a weight no number.
         ValueError: if there is not one finite weight for each objective, or no objective at all.
     """
 
@@ -34,7 +34,7 @@ class WeightedSum:
 
     def __post_init__(self) -> None:
         for term in self.objectives:
-            checks.objective(term)
+            checks.summand(term)
         checks.whole_number(len(self.objectives), "the number of objectives")
         checks.one_each(checks.numbers(self.weights, "weights"), len(self.objectives), "weights", "objectives")
 

@@ -7,8 +7,9 @@ import numpy as np
 from jaxtyping import Float
 
 from infoacq._arrays import to_host
-from infoacq.objective import Bounded, Estimated, Objective, Seeded
+from infoacq.objective import Bounded, Estimated, Objective, Reported, Seeded
 from infoacq.pool import Candidates, Pool
+from infoacq.selection import Selection
 
 
 def unit(objective: Objective[Any]) -> str:
@@ -31,3 +32,8 @@ def standard_errors(objective: Objective[Any], state: Any, candidates: Candidate
     if isinstance(objective, Estimated):
         return to_host(objective.standard_errors(state, candidates))
     return np.zeros(len(candidates))
+
+
+def reported(objective: Objective[Any], selection: Selection) -> Selection:
+    """The selection as the objective reports it."""
+    return objective.reported(selection) if isinstance(objective, Reported) else selection

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from infoacq import BALD, BatchBALD, Greedy, LazyGreedy, PredictiveEntropy, Random, from_probs, select_batch
-from infoacq.objectives import EPIG, JointPredictiveEntropy, Scores, SetFunction, WeightedSum
+from infoacq.objectives import EPIG, JointPredictiveEntropy, Scores, SetFunction
+from infoacq.wrappers import Constrained, CostAware, MustNotHave, WeightedSum
 from tests.oracles import batchbald, joint_entropy
 from tests.predictions import dirichlet
 
@@ -95,6 +96,9 @@ def test_bad_sums_are_refused_at_once(untyped):
         WeightedSum((BALD(),), (math.inf,))
     with pytest.raises(TypeError, match=r"Write BALD\(\)"):
         WeightedSum((BALD,), (1.0,))
+    for around in (CostAware(BALD(), [1.0]), Constrained(BALD(), [MustNotHave([0])])):
+        with pytest.raises(TypeError, match=f"{type(around).__name__} is to go around a sum"):
+            WeightedSum((BALD(), around), (1.0, 1.0))
     with pytest.raises(ValueError, match="the number of objectives must be at least 1"):
         WeightedSum((), ())
 
