@@ -21,9 +21,12 @@ from infoacq import (
     TopK,
     VariationRatios,
 )
+from infoacq.maximisers import PowerSampling, SoftmaxSampling, SoftRankSampling
 from infoacq.objective import is_modular, is_submodular
-from infoacq.objectives import EPIG, JointPredictiveEntropy
+from infoacq.objectives import EPIG, JointPredictiveEntropy, Scores, SetFunction
+from infoacq.wrappers import WeightedSum
 from tests import oracles
+from tests.backends import numpy
 from tests.oracles import Point
 from tests.predictions import STANDARD, dyadic
 
@@ -110,6 +113,24 @@ def numbers(pool: Sequence[Point], batch: Sequence[int]) -> float:
     return math.fsum(oracles.splitmix64(KEY, i) for i in batch)
 
 
+def first_class(candidates: Candidates) -> np.ndarray:
+    """A score of a user's: the mean probability of class 0."""
+    return numpy(candidates.predictions)[:, :, 0].mean(axis=1)
+
+
+def coverage(positions: tuple[int, ...]) -> float:
+    """A set function of a user's: how many of three neighbours on a circle of 7 are reached; it depends on position."""
+    return float(len({(i + step) % 7 for i in positions for step in range(3)}))
+
+
+def covered(pool: Sequence[Point], batch: Sequence[int]) -> float:
+    return coverage(tuple(batch))
+
+
+def summed(pool: Sequence[Point], batch: Sequence[int]) -> float:
+    return 0.5 * jointly(oracles.batchbald)(pool, batch) + 2.0 * each(oracles.variation_ratio)(pool, batch)
+
+
 OBJECTIVES = [
     ObjectiveRow("BALD", lambda _: BALD(), each(oracles.bald)),
     ObjectiveRow("BatchBALD", lambda _: BatchBALD(), jointly(oracles.batchbald)),
@@ -120,6 +141,14 @@ OBJECTIVES = [
     ObjectiveRow("MeanStandardDeviation", lambda _: MeanStandardDeviation(), each(oracles.mean_standard_deviation)),
     ObjectiveRow("PredictiveEntropy", lambda _: PredictiveEntropy(), each(oracles.predictive_entropy)),
     ObjectiveRow("Random", lambda _: Keyed(Random(KEY)), numbers, by_position=True),
+    ObjectiveRow("Scores", lambda _: Scores(first_class), each(lambda p: oracles.mean_prediction(p)[0])),
+    ObjectiveRow(
+        "SetFunction",
+        lambda _: SetFunction(coverage, submodular=True),
+        lambda _, batch: coverage(batch),
+        by_position=True,
+    ),
+    ObjectiveRow("WeightedSum", lambda _: WeightedSum((BatchBALD(), VariationRatios()), (0.5, 2.0)), summed),
     ObjectiveRow("VariationRatios", lambda _: VariationRatios(), each(oracles.variation_ratio)),
 ]
 
@@ -131,6 +160,7 @@ class MaximiserRow:
     name: str
     maximiser: Any
     takes: Callable[[object], bool]
+    random: bool = False  # it draws the batch instead of taking the best
 
     def __str__(self) -> str:
         return self.name
@@ -141,11 +171,20 @@ MAXIMISERS = [
     MaximiserRow("Greedy", Greedy(), lambda objective: True),
     MaximiserRow("LazyGreedy", LazyGreedy(), is_submodular),
     MaximiserRow("LazyGreedy-2", LazyGreedy(first=2), is_submodular),
+    MaximiserRow("PowerSampling", PowerSampling(), lambda objective: not isinstance(objective, CostAware), random=True),
+    MaximiserRow("SoftRankSampling", SoftRankSampling(), lambda objective: True, random=True),
+    MaximiserRow("SoftmaxSampling", SoftmaxSampling(), lambda objective: True, random=True),
 ]
 
 
-PAIRS = [
-    pytest.param(row, maximiser.maximiser, id=f"{row}-{maximiser}")
-    for row, maximiser in product(OBJECTIVES, MAXIMISERS)
-    if maximiser.takes(row.objective)
-]
+def pairs(random: bool) -> list[Any]:
+    """Every maximiser with every objective that it takes, as parameters of a test."""
+    return [
+        pytest.param(row, maximiser.maximiser, id=f"{row}-{maximiser}")
+        for row, maximiser in product(OBJECTIVES, MAXIMISERS)
+        if maximiser.random == random and maximiser.takes(row.objective)
+    ]
+
+
+GREEDY_PAIRS = pairs(random=False)
+PAIRS = GREEDY_PAIRS + pairs(random=True)

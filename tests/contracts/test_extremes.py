@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from infoacq import BALD, Candidates, Greedy, LazyGreedy, TopK, select_batch
-from tests.contracts.table import MAXIMISERS, OBJECTIVES, PAIRS, ObjectiveRow
+from tests.contracts.table import GREEDY_PAIRS, MAXIMISERS, OBJECTIVES, PAIRS, ObjectiveRow
 from tests.predictions import dirichlet
 
 CERTAIN = np.eye(3)[np.random.default_rng(1).integers(0, 3, size=(7, 4))]
@@ -34,7 +34,7 @@ def test_certain_predictions_are_worth_what_the_enumeration_says(row: ObjectiveR
 
 
 @SATURATING
-@pytest.mark.parametrize(("row", "maximiser"), [p for p in PAIRS if not p.values[0].by_position])
+@pytest.mark.parametrize(("row", "maximiser"), [p for p in GREEDY_PAIRS if not p.values[0].by_position])
 def test_equal_candidates_are_taken_from_the_lowest_index_on(row: ObjectiveRow, maximiser: Any) -> None:
     assert select_batch(ALL_ALIKE, row.objective, 5, maximiser=maximiser, seed=0).indices == [0, 1, 2, 3, 4]
 
@@ -79,8 +79,7 @@ def test_a_gain_that_is_no_number_later_on_is_an_error_too(maximiser: Any) -> No
 def test_a_candidate_that_is_ruled_out_is_not_chosen(maximiser: Any) -> None:
     p = dirichlet(3, 6, 4, 3)
     assert 3 not in select_batch(p, Faulty(-np.inf), 5, maximiser=maximiser).indices
-    with pytest.raises(ValueError, match=r"Faulty rules out \(gain −inf\) every candidate that is left"):
-        select_batch(p, Faulty(-np.inf), 6, maximiser=maximiser)
+    assert sorted(select_batch(p, Faulty(-np.inf), 6, maximiser=maximiser).indices) == [0, 1, 2, 4, 5]
 
 
 def test_the_table_has_every_public_objective_and_maximiser() -> None:
