@@ -1,6 +1,5 @@
 """EPIG: what a batch of labels tells of the labels at inputs that matter."""
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,12 +8,12 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from infoacq import _kernels, checks
-from infoacq._arrays import Array, contract, detached, from_host, namespace, rearrange, to_host, widened
+from infoacq._arrays import Array, contract, detached, from_host, namespace, rearrange, to_host
 from infoacq.configurations import Configurations, normalised
 from infoacq.entropy import uniform
 from infoacq.objectives._joint import Joint, empty, extended
 from infoacq.pool import Candidates, Pool
-from infoacq.sampling import stratified
+from infoacq.sampling import thinned
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,6 @@ class Aimed:
     joint: Joint
     before: Configurations
     after: Configurations
-    sampled: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,32 +92,30 @@ class EPIG:
     def update(self, state: Aimed, chosen: Candidates, rng: np.random.Generator) -> Aimed:
         """The chosen appended, and pairs of a configuration and a target enumerated or drawn anew."""
         joint = extended(state.joint, chosen.predictions, self.max_configurations, rng)
-        weights = joint.configurations.masses[:, None] * self._target_weights[None, :]
-        classes = self._target_probs.shape[2]
-        if weights.size * classes <= self.max_configurations:
-            return self._enumerated(joint, *np.divmod(np.arange(weights.size), weights.shape[1]), weights.ravel())
+        now, classes = joint.configurations, self._target_probs.shape[2]
+        weights = (now.masses[:, None] * self._target_weights[None, :]).ravel()
         count = max(1, self.max_configurations // classes)
-        rows, targets = np.divmod(stratified(weights.ravel(), count, rng), weights.shape[1])
-        now, masses = joint.configurations, np.full(count, 1.0 / count)
-        before = Configurations(now.posteriors[rows], masses, now.like)
-        return Aimed(joint, before, self._after(now, rows, targets, masses), sampled=True)
+        if len(weights) <= count:
+            return self._enumerated(joint, *self._pairs(np.arange(len(weights))), weights)
+        kept = thinned(weights, self._telling(now), count, rng)
+        rows, targets = self._pairs(kept.positions)
+        before = Configurations(now.posteriors[rows], kept.masses, now.like, kept.settled)
+        return Aimed(joint, before, self._after(now, rows, targets, kept.masses))
 
     def standard_errors(self, state: Aimed, candidates: Candidates) -> Float[Array, " n"]:
-        """The Monte-Carlo standard error of each gain (nats), 0 while nothing is sampled.
+        """The Monte-Carlo standard error of each gain (nats): 0 while nothing is sampled.
 
-        Pairs are taken as drawn independently; their strata can only make the error smaller.
+        It is that of the latest sample of pairs, to which earlier steps' samples of configurations add little.
         """
-        p = widened(candidates.predictions)
-        if not state.sampled:
-            return from_host(np.zeros(p.shape[0]), like=p)
-        xp, pairs = namespace(p), len(state.before)
+        p, pairs = to_host(candidates.predictions), len(state.before)
+        if state.before.settled == pairs:
+            return from_host(np.zeros(len(p)), like=candidates.predictions)
         before, after = (
-            _kernels.row_entropies(contract("n k c, m k -> n m c", p, rows.beside[0]))
-            for rows in (state.before, state.after)
+            _kernels.entropies_by_configuration(p, rows.posteriors) for rows in (state.before, state.after)
         )
-        share = xp.reshape(after * state.after.beside[1], (p.shape[0], pairs, -1))
-        # Masses of a pair's rows sum to 1 / pairs.
-        return xp.std(before - xp.sum(share, axis=-1) * pairs, axis=1) / math.sqrt(pairs)
+        labels = state.after.masses.reshape(pairs, -1) / state.before.masses[:, None]
+        each = before - contract("n p c, p c -> n p", after.reshape(len(p), pairs, -1), labels)
+        return from_host(np.sqrt(state.before.sampling_variance(each)), like=candidates.predictions)
 
     def limit(self, pool: Pool) -> float:
         """Σ_t weights_t I[y_t; draw]: all that the draws, if they were known, would tell of a target (nats)."""
@@ -134,7 +130,22 @@ class EPIG:
         masses: Float[np.ndarray, " p"],
     ) -> Aimed:
         after = self._after(joint.configurations, rows, targets, masses)
-        return Aimed(joint, joint.configurations, after, sampled=False)
+        return Aimed(joint, joint.configurations, after)
+
+    def _pairs(self, positions: Int[np.ndarray, " p"]) -> tuple[Int[np.ndarray, " p"], Int[np.ndarray, " p"]]:
+        """The configurations and the targets of the pairs at these positions."""
+        rows, targets = np.divmod(positions, len(self._target_weights))
+        return rows, targets
+
+    def _telling(self, now: Configurations) -> Float[np.ndarray, " p"]:
+        """I[y_t; draw | configuration] of each pair, which no candidate's information on the target exceeds (nats)."""
+        targets = to_host(self._target_probs)
+        parts = [
+            _kernels.information_by_configuration(block, _kernels.draw_entropies(block), now.posteriors)
+            for block in _kernels.blocks_beside(targets, len(now))
+        ]
+        telling: np.ndarray = np.clip(np.concatenate(parts), 0.0, None).T.reshape(-1)
+        return telling
 
     def _after(
         self,
