@@ -30,7 +30,7 @@ def plogp(p: Array) -> Array:
 def row_entropies(p: Float[Array, "*batch c"]) -> Float[Array, "*batch"]:
     """H of each row of class probabilities (nats)."""
     # A matrix product with ones: summing over a short last axis is several times slower.
-    return -namespace(p).matmul(plogp(p), namespace(p).ones_like(p[(0,) * (p.ndim - 1)]))
+    return -namespace(p).matmul(plogp(p), namespace(p).ones_like(p[(0,) * (p.ndim - 1) + (...,)]))
 
 
 def draw_entropies(predictions: Float[Array, "n k c"]) -> Float[Array, "n k"]:

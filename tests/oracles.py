@@ -80,22 +80,34 @@ def best_batch(pool: Sequence[Point], size: int) -> float:
     return max(batchbald(batch) for batch in combinations(pool, size))
 
 
-def appendix_c(sampled: Sequence[Sequence[float]], last: Point) -> float:
+def appendix_c(sampled: Sequence[Sequence[float]], last: Point, masses: Sequence[float] | None = None) -> float:
     """The importance-sampled H[y_1 … y_n]: labels of the first n − 1 points were drawn, those of the last are summed.
 
     `sampled[m][k]` is p(ŷ_m | draw k) of the m-th drawn labelling of the first points. By the equation of the paper's
     appendix C (arXiv 1906.08158), with p(ŷ) as the mean of p(ŷ | draw) over the draws:
 
         H ≈ −1/M Σ_m Σ_c p(ŷ_m, c) / p(ŷ_m) · log p(ŷ_m, c)
+
+    and `masses` in place of 1/M where labellings were drawn with other probabilities than their own.
     """
     draws, terms = len(last), []
-    for row in sampled:
+    masses = masses or [1 / len(sampled)] * len(sampled)
+    for row, mass in zip(sampled, masses, strict=True):
         together = math.fsum(row) / draws
         for c in range(len(last[0])):
             with_label = math.fsum(row[k] * last[k][c] for k in range(draws)) / draws
             if with_label > 0:
-                terms.append(with_label / together * math.log(with_label))
-    return -math.fsum(terms) / len(sampled)
+                terms.append(mass * with_label / together * math.log(with_label))
+    return -math.fsum(terms)
+
+
+def systematic_variance(terms: Sequence[float]) -> float:
+    """The variance of the sum of a systematic sample's terms: half the mean squared step from one to the next, a term.
+
+    Wolter 2007, Introduction to variance estimation, § 8.2, estimator v₂.
+    """
+    steps = [(b - a) ** 2 for a, b in itertools.pairwise(terms)]
+    return len(terms) * math.fsum(steps) / (2 * len(steps)) if steps else 0.0
 
 
 def splitmix64(key: int, position: int) -> float:
