@@ -2,7 +2,7 @@
 
 import sys
 
-from reproduce.cli import main
-
 if __name__ == "__main__":
+    from reproduce.cli import main  # not for worker processes, which read this file too
+
     sys.exit(main())

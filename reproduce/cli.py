@@ -111,9 +111,12 @@ def _workers_and_quiet(parser: argparse.ArgumentParser) -> None:
 def _trials(text: str) -> list[int]:
     """The trial numbers of "0-5", "0,2" or "3"."""
     numbers: list[int] = []
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        numbers += range(int(first), int(last or first) + 1)
+    try:
+        for part in text.split(","):
+            first, _, last = part.partition("-")
+            numbers += range(int(first), int(last or first) + 1)
+    except ValueError:
+        numbers = []
     if not numbers:
-        raise argparse.ArgumentTypeError(f"{text!r} holds no trial: give them as 0-5 or 0,2")
+        raise argparse.ArgumentTypeError(f"{text!r} holds no trial: give numbers as 0-5 or 0,2")
     return numbers

@@ -10,7 +10,7 @@ import torch
 
 from reproduce import experiments
 from reproduce.errors import UserError
-from reproduce.figures import draw_accuracy
+from reproduce.figures import accuracy_figure, save
 from reproduce.methods import Method
 from reproduce.published import runs_file
 from reproduce.runs import Run, folder
@@ -56,7 +56,7 @@ def figure(asked: argparse.Namespace) -> None:
     experiment, found, out = _read(asked)
     path = asked.to or folder(out, experiment, asked.scale) / "accuracy.png"
     note = " (smoke scale)" if asked.scale == "smoke" else ""
-    print(draw_accuracy(experiment, found, path, note))
+    print(save(accuracy_figure(experiment, found, note), path))
 
 
 def status(asked: argparse.Namespace) -> None:
@@ -81,8 +81,8 @@ def demo(asked: argparse.Namespace) -> None:
     run_all(runs, Place(asked.out, None, "cpu"), workers=asked.workers, progress=not asked.quiet)
     found = rows(experiment, "paper", asked.out, None)
     _print_tables(experiment, found)
-    path = draw_accuracy(experiment, found, folder(asked.out, experiment, "paper") / "accuracy.png", "")
-    print(f"\nFigure: {path}")
+    path = folder(asked.out, experiment, "paper") / "accuracy.png"
+    print(f"\nFigure: {save(accuracy_figure(experiment, found, ''), path)}")
 
 
 def _runs(experiment: Experiment, methods: Sequence[Method], trials: Iterable[int], scale: str) -> list[Run]:

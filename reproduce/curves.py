@@ -14,7 +14,7 @@ class Trajectory:
 
     def labels_to_reach(self, target: float) -> float:
         """Labels acquired when the accuracy is first at least `target`; infinite if it never was."""
-        reached = (a for a, accuracy in zip(self.acquired, self.accuracy, strict=True) if accuracy >= target)
+        reached = (float(a) for a, accuracy in zip(self.acquired, self.accuracy, strict=True) if accuracy >= target)
         return next(reached, math.inf)
 
 

@@ -1,15 +1,15 @@
-"""The data sets of the experiments: images normalised, copies replicated, noise added once and for all."""
+"""The data sets of the experiments: images normalised, copies replicated, noise added once and for all.
+
+torchvision and scikit-learn take seconds to import, and a run needs one of them: each is imported where it is used.
+"""
 
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
-import torchvision
 from jaxtyping import Float, Int
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
 from torch import Tensor
 
 from reproduce.errors import UserError
@@ -28,6 +28,7 @@ class DataSet:
     classes: int
 
 
+@runtime_checkable
 class Source(Protocol):
     """What an experiment asks its data from."""
 
@@ -69,6 +70,9 @@ class Digits:
 
     def load(self, root: Path | None) -> DataSet:
         """Digits, normalised with the mean and standard deviation of the training pixels; no file is read."""
+        from sklearn.datasets import load_digits
+        from sklearn.model_selection import train_test_split
+
         pixels, labels = load_digits(return_X_y=True)
         train, test, train_labels, test_labels = train_test_split(
             pixels, labels, test_size=500, stratify=labels, random_state=0
@@ -88,7 +92,7 @@ class Digits:
 
 def replicate(
     images: Float[Tensor, "n channels height width"], copies: int, noise: float
-) -> Float[Tensor, "copies*n channels height width"]:
+) -> Float[Tensor, "replicas channels height width"]:
     """`copies` of the images one after the other, each pixel with Gaussian noise of its own.
 
     Image i of copy r stands at r * n + i. Its noise is drawn here, once, from a seed that is made of r alone:
@@ -105,10 +109,12 @@ def replicate(
 
 
 def _read_mnist(root: Path | None, *, train: bool) -> tuple[Float[Tensor, "n 1 28 28"], Int[Tensor, " n"]]:
+    from torchvision import datasets
+
     where = DOWNLOADS if root is None else root
     expected = 60_000 if train else 10_000
     try:
-        data = torchvision.datasets.MNIST(where, train=train, download=root is None)
+        data = datasets.MNIST(where, train=train, download=root is None)
         if len(data.data) != expected or len(data.targets) != expected:
             raise ValueError(f"{len(data.data)} images and {len(data.targets)} labels instead of {expected}")
     except (AssertionError, ValueError, OSError, RuntimeError) as error:

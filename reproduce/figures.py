@@ -11,7 +11,7 @@ from reproduce.settings import Experiment
 from reproduce.tables import Row
 
 
-def draw_accuracy(experiment: Experiment, found: Sequence[Row], path: Path, note: str) -> Path:
+def accuracy_figure(experiment: Experiment, found: Sequence[Row], note: str) -> Figure:
     """Medians over trials with bands from quartile to quartile; published medians dashed."""
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
@@ -29,7 +29,7 @@ def draw_accuracy(experiment: Experiment, found: Sequence[Row], path: Path, note
     axes.legend(loc="lower right", frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.01)
-    return save(figure, path)
+    return figure
 
 
 def save(figure: Figure, path: Path) -> Path:

@@ -98,7 +98,7 @@ def choose(run: Run, number: int, model: nn.Module, split: PoolSplit, data: Data
     """The method's choice among the candidates of this step, as positions in the pool."""
     settings = run.experiment.settings
     candidates = np.arange(len(split.pool))
-    if settings.candidates is not None:
+    if settings.candidates is not None and settings.candidates < len(candidates):
         candidates = split.subsample(settings.candidates, run.seed(number, "candidates"))
     start = perf_counter()
     probs = torch.ones(len(candidates), 1, 1)  # all alike, for a method that does not look at them

@@ -37,7 +37,7 @@ class Settings:
     initial_points: tuple[int, ...] = ()
     candidates: int | None = None
     test_points: int | None = None
-    scoring_batch: int = 512
+    scoring_batch: int = 256
 
     @property
     def steps(self) -> int:
@@ -79,10 +79,10 @@ def smoke(experiment: Experiment) -> Experiment:
     settings = experiment.settings
     small = replace(
         settings,
-        training=replace(settings.training, max_epochs=3, epoch_samples=1_024),
+        training=replace(settings.training, max_epochs=2, epoch_samples=640),
         draws=min(settings.draws, 10),
         acquired=2 * settings.acquisition_size,
-        candidates=1_000,
-        test_points=1_000,
+        candidates=500,
+        test_points=500,
     )
     return replace(experiment, settings=small, trials=1)

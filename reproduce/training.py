@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-EVALUATION_BATCH = 1_024
+EVALUATION_BATCH = 256
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def train(
     device = points.images.device
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
-        model = network().to(device)
+        model = network().to(device).to(memory_format=torch.channels_last)  # convolutions are faster so
         if len(points.labels) == 0:
             return model, 0
         optimiser = torch.optim.Adam(model.parameters(), settings.learning_rate)

@@ -1,0 +1,89 @@
+"""What is shown is what the logs say."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib.image
+import numpy as np
+import pytest
+
+from reproduce.curves import Curve, Quartiles
+from reproduce.figures import accuracy_figure, save
+from reproduce.methods import BALD_FREE, BALD_KEPT, BATCHBALD, MEAN_STD, RANDOM, VARIATION_RATIOS
+from reproduce.results import Log
+from reproduce.settings import Experiment
+from reproduce.tables import Row, accuracy_table, as_json, labels_table, rows
+from tests.reproduce.conftest import RunTiny
+
+
+@dataclass(frozen=True)
+class Ran:
+    """Two trials of two methods, and the folder that their logs are in."""
+
+    out: Path
+    logs: dict[str, list[Log]]
+
+
+@pytest.fixture(scope="module")
+def ran(run_tiny: RunTiny, tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    out = tmp_path_factory.mktemp("runs")
+    return Ran(out, {m.name: [run_tiny(out, m, trial) for trial in (0, 1)] for m in (BATCHBALD, RANDOM)})
+
+
+def test_rows_are_the_methods_that_were_run(tiny: Experiment, ran: Ran) -> None:
+    found = rows(tiny, "paper", ran.out, None)
+    assert [row.method.name for row in found] == ["random", "batchbald"]
+    assert all(row.published is None for row in found)
+    assert rows(tiny, "smoke", ran.out, None) == []
+
+
+def test_the_json_holds_medians_and_quartiles(tiny: Experiment, ran: Ran) -> None:
+    told = json.loads(as_json(tiny, "paper", rows(tiny, "paper", ran.out, None)))
+    entry = next(e for e in told["methods"] if e["method"] == "batchbald")
+    accuracy = np.array([[step.accuracy for step in log.steps] for log in ran.logs["batchbald"]])
+    assert entry["acquired"] == [0, 3, 6, 9]
+    assert entry["median"] == pytest.approx(np.median(accuracy, axis=0).tolist())
+    assert entry["q25"] == pytest.approx(accuracy.min(axis=0).tolist())
+    assert entry["q75"] == pytest.approx(accuracy.max(axis=0).tolist())
+    assert entry["trials"] == [2] * 4
+    assert entry["labels_to_reach"]["0.999"] == {"median": None, "q25": None, "q75": None, "trials": 2}
+    assert entry["published"] is None
+
+
+def test_the_tables_show_what_was_not_reached(tiny: Experiment, ran: Ran) -> None:
+    found = rows(tiny, "paper", ran.out, None)
+    lines = labels_table(found, 0.999).splitlines()
+    assert "beyond the 20 initial ones" in lines[0]
+    assert lines[3].split() == ["BatchBALD", ">", "9", ">", "9", ">", "9", "2"]
+    first = np.median([log.steps[0].accuracy for log in ran.logs["random"]])
+    assert accuracy_table(found).splitlines()[2].split() == ["Random", f"{100 * first:.1f}", "2"]
+
+
+def test_published_medians_stand_beside_ours(tiny: Experiment, ran: Ran) -> None:
+    published = Curve([0, 50], [Quartiles(0.6, 0.626, 0.65, 6), Quartiles(0.7, 0.787, 0.8, 6)])
+    row = Row(BATCHBALD, ran.logs["batchbald"], published)
+    assert "[62.6]" in accuracy_table([row])
+    assert json.loads(as_json(tiny, "paper", [row]))["methods"][0]["published"]["median"] == [0.626, 0.787]
+
+
+def test_the_figure_draws_the_curves_that_the_table_tells(tiny: Experiment, ran: Ran, tmp_path: Path) -> None:
+    published = Curve([0, 9], [Quartiles(0.6, 0.65, 0.7, 6), Quartiles(0.7, 0.75, 0.8, 6)])
+    row = Row(BATCHBALD, ran.logs["batchbald"], published)
+    figure = accuracy_figure(tiny, [row], "")
+    axes = figure.axes[0]
+    ours, theirs = axes.lines[0], axes.lines[1]
+    assert ours.get_xdata().tolist() == [0, 3, 6, 9]
+    assert ours.get_ydata().tolist() == pytest.approx([100 * q.median for q in row.curve.quartiles])
+    assert theirs.get_ydata().tolist() == [65, 75]
+    assert (ours.get_linestyle(), theirs.get_linestyle()) == ("-", "--")
+    assert ours.get_color() == theirs.get_color() == BATCHBALD.colour
+    assert axes.get_xlabel().startswith("labels acquired")
+    assert axes.get_ylabel() == "test accuracy (%)"
+    picture = matplotlib.image.imread(save(figure, tmp_path / "new" / "figure.png"))
+    assert picture.std() > 0
+
+
+def test_methods_are_told_apart_by_name_and_colour() -> None:
+    methods = (RANDOM, BALD_KEPT, BALD_FREE, BATCHBALD, VARIATION_RATIOS, MEAN_STD)
+    assert len({m.name for m in methods}) == len({m.colour for m in methods}) == len({m.label for m in methods}) == 6

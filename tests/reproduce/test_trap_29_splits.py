@@ -1,0 +1,71 @@
+"""Trap 29: splits depend on their seed alone and are stored with the run."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from infoacq import PoolSplit
+from reproduce.data import DataSet
+from reproduce.errors import UserError
+from reproduce.experiments import REPEATED_MNIST
+from reproduce.published import INITIAL_POINTS
+from reproduce.settings import Experiment
+from reproduce.splits import starting_split, stored_split
+from tests.reproduce.conftest import RunTiny
+
+
+def test_trap_29_a_split_does_not_depend_on_what_ran_before(tiny: Experiment, tiny_data: DataSet) -> None:
+    labels = tiny_data.train_labels.numpy()
+    first = starting_split(tiny, 0, labels)
+    np.random.seed(1)  # noqa: NPY002
+    torch.manual_seed(1)
+    starting_split(tiny, 1, labels)
+    assert starting_split(tiny, 0, labels).to_json() == first.to_json()
+    assert starting_split(tiny, 1, labels).to_json() != first.to_json()
+    assert np.bincount(labels[first.labelled]).tolist() == [2] * 10
+    assert len(first.held_out) == 60
+
+
+def test_trap_29_given_initial_points_are_kept_and_validation_is_another_one_each_trial() -> None:
+    labels = np.tile(np.arange(10), 18_000)
+    splits = [starting_split(REPEATED_MNIST, trial, labels) for trial in (0, 1)]
+    for split in splits:
+        assert split.labelled.tolist() == list(INITIAL_POINTS)
+        assert len(set(split.held_out.tolist())) == 3_072
+        assert not set(split.held_out.tolist()) & set(INITIAL_POINTS)
+    assert set(splits[0].held_out.tolist()) != set(splits[1].held_out.tolist())
+
+
+def test_trap_29_the_stored_split_is_the_one_that_is_used(
+    tiny: Experiment, tiny_data: DataSet, run_tiny: RunTiny, tmp_path: Path
+) -> None:
+    labels = tiny_data.train_labels.numpy()
+    path = tmp_path / "tiny" / "paper" / "trial-0" / "split.json"
+    first = stored_split(path, tiny, 0, labels)
+    stored = json.loads(path.read_text())
+    assert PoolSplit.from_json(stored["split"]).to_json() == first.to_json()
+    assert [entry.name for entry in path.parent.iterdir()] == ["split.json"]  # no draft is left
+
+    only = [int(np.flatnonzero(labels == c)[0]) for c in range(10)]
+    stored["split"]["labelled"] = only
+    stored["split"]["held_out"] = [i for i in stored["split"]["held_out"] if i not in only]
+    path.write_text(json.dumps(stored))
+    assert [step.labelled for step in run_tiny(tmp_path).steps] == [10, 13, 16, 19]
+
+
+def test_a_split_of_other_settings_or_a_damaged_one_is_refused(
+    tiny: Experiment, tiny_data: DataSet, tmp_path: Path
+) -> None:
+    labels = tiny_data.train_labels.numpy()
+    path = tmp_path / "split.json"
+    stored_split(path, tiny, 0, labels)
+    other = replace(tiny, settings=replace(tiny.settings, validation=61))
+    with pytest.raises(UserError, match="validation: 60 there, 61 now"):
+        stored_split(path, other, 0, labels)
+    path.write_text(path.read_text()[:-20])
+    with pytest.raises(UserError, match=r"split\.json is damaged"):
+        stored_split(path, tiny, 0, labels)
