@@ -5,7 +5,7 @@ A point is a list over draws of lists over classes, p(y = c | draw k); a batch i
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 Point = Sequence[Sequence[float]]
 
@@ -106,7 +106,7 @@ def systematic_variance(terms: Sequence[float]) -> float:
 
     Wolter 2007, Introduction to variance estimation, § 8.2, estimator v₂.
     """
-    steps = [(b - a) ** 2 for a, b in itertools.pairwise(terms)]
+    steps = [(b - a) ** 2 for a, b in pairwise(terms)]
     return len(terms) * math.fsum(steps) / (2 * len(steps)) if steps else 0.0
 
 
