@@ -18,7 +18,7 @@ Modules = Mapping[Node, Any]  # by node that calls one
 
 @dataclass(frozen=True)
 class Step:
-    """A node that every draw runs, and what is known of it."""
+    """A node, and what is known of it."""
 
     node: Node
     module: Any  # of the class that `kind` and `traits` speak of, or None
@@ -33,9 +33,9 @@ class Plan:
     """The nodes of a forward pass, cut where the draws begin to differ."""
 
     modules: Modules
-    once: tuple[Node, ...]  # the same for all draws, in order
-    carried: tuple[Node, ...]  # of `once`, what the steps read
-    steps: tuple[Step, ...]  # different for each draw, in order
+    once: tuple[Step, ...]  # the same for all draws, in order
+    carried: tuple[Node, ...]  # of these nodes, what the draws read
+    each: tuple[Step, ...]  # different for each draw, in order
     output: Node
 
 
@@ -57,15 +57,12 @@ def make_plan(model: nn.Module, layers: Mapping[str, DropoutLayer], sample: Tens
         if "site" not in node.meta and not drawn.issuperset(node.meta.get("changes", ())):
             raise NotUnderstoodError("a tensor that all draws share is changed in place")
     carried = [node for node in once if any(user in drawn or user is output for user in node.users)]
-    return Plan(modules, tuple(once), tuple(carried), tuple(_steps(each, modules)), output)
+    return Plan(modules, _steps(once, modules), tuple(carried), _steps(each, modules), output)
 
 
 def _delay_dropout(graph: Graph, modules: Modules) -> None:
-    """Move dropout behind the operations that it commutes with, so that these run once for all draws."""
-    drawn = _drawn(graph)
-    for node in list(graph.nodes):
-        if "site" not in node.meta or node.all_input_nodes[0] in drawn:
-            continue
+    """Move dropout behind what it commutes with: that runs once for all draws, or at least before the next cut."""
+    for node in [node for node in graph.nodes if "site" in node.meta]:
         while (user := _commuting_user(node, modules)) is not None:
             before = node.all_input_nodes[0]
             user.replace_input_with(node, before)
@@ -92,14 +89,14 @@ def _drawn(graph: Graph) -> set[Node]:
     return drawn
 
 
-def _steps(nodes: list[Node], modules: Modules) -> list[Step]:
+def _steps(nodes: list[Node], modules: Modules) -> tuple[Step, ...]:
     kinds = {node: kind(node, modules.get(node)) for node in nodes}
     until = _needed_by(kinds, modules)
-    return [
+    return tuple(
         Step(node, module, kinds[node], traits(node, module), _cuts(node, modules), until.get(node))
         for node in nodes
         for module in (modules.get(node),)
-    ]
+    )
 
 
 def _needed_by(kinds: Mapping[Node, Kind], modules: Modules) -> dict[Node, Node]:

@@ -34,7 +34,7 @@ class Draw:
     def run(self, known: Mapping[Node, Any]) -> Any:
         """What the model returns for a block, given the nodes that are known already."""
         values = dict(known)
-        for step in self.plan.steps:
+        for step in self.plan.each:
             if step.node not in values:
                 values[step.node] = self._value(step, values)
         return map_arg(self.plan.output.args[0], lambda node: dense(values[node]))
@@ -65,31 +65,32 @@ class Draw:
         module = step.module
         if x.until is step.node:
             return replace(x, scale=x.scale / (1.0 - module.p), until=None)
-        kept = self._kept_by(step.node, x.tensor) if step.cuts and x.kept is None else None
+        kept = self.kept_by(step.node, x.tensor) if step.cuts and x.kept is None else None
         if kept is not None:
             return Part(x.tensor.index_select(1, kept), x.width, kept, x.scale / (1.0 - module.p))
         tensor = x.dense()
-        return Part.whole(drop(module, tensor, self._mask(step.node, tuple(tensor.shape), tensor)))
+        return Part.whole(drop(module, tensor, self.mask(step.node, tuple(tensor.shape), tensor)))
 
     def _weighted_sum(self, step: Step, x: Part) -> Part:
-        kept = self._kept_by(step.until, x.tensor) if step.until is not None else None
+        kept = self.kept_by(step.until, x.tensor) if step.until is not None else None
         if step.node not in self._weights:
             self._weights[step.node] = _sub_weights(step, x, kept)
         weight, bias = self._weights[step.node]
         if step.kind is Kind.LINEAR:
             tensor = F.linear(x.tensor, weight, bias)
         else:
-            tensor = step.module._conv_forward(x.tensor, weight, bias)
+            tensor = convolve(step.module, x.tensor, weight, bias)
         return Part(tensor, len(step.module.weight), kept, until=step.until if kept is not None else None)
 
-    def _kept_by(self, node: Node, like: Tensor) -> Tensor | None:
+    def kept_by(self, node: Node, like: Tensor) -> Tensor | None:
         """The channels that a dropout node leaves; None if it leaves none."""
         if node not in self._kept:
-            kept = self._mask(node, node.meta["shape"], like).flatten().nonzero().flatten()
+            kept = self.mask(node, node.meta["shape"], like).flatten().nonzero().flatten()
             self._kept[node] = kept if len(kept) else None
         return self._kept[node]
 
-    def _mask(self, node: Node, shape: tuple[int, ...], like: Tensor) -> Tensor:
+    def mask(self, node: Node, shape: tuple[int, ...], like: Tensor) -> Tensor:
+        """True where a dropout node keeps a unit, (1, ...)."""
         return self.masks.shared(self.number, node.meta["site"], shape, like.device)
 
 
@@ -101,6 +102,14 @@ def _sub_weights(step: Step, x: Part, kept: Tensor | None) -> tuple[Tensor, Tens
     if x.kept is not None:
         weight = weight.index_select(1, x.kept)
     return weight * x.scale if x.scale != 1.0 else weight, bias
+
+
+def convolve(layer: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """A convolution layer's output with other weights."""
+    if weight.ndim == 4 and weight.device.type == "cpu":  # it and the pooling behind it are faster with channels last
+        weight = weight.contiguous(memory_format=torch.channels_last)
+    result: Tensor = layer._conv_forward(x, weight, bias)
+    return result
 
 
 def _reshape(step: Step, x: Part, values: Mapping[Node, Any]) -> Any:
