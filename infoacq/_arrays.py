@@ -93,6 +93,11 @@ def from_host(values: np.ndarray, like: Array) -> Array:
     return namespace(like).asarray(np.array(values), dtype=wide.dtype, device=device(like))
 
 
+def zeros(shape: tuple[int, ...], like: Array) -> Array:
+    """Zeros of `like`'s maker, device and dtype."""
+    return namespace(like).zeros(shape, dtype=like.dtype, device=device(like))
+
+
 def take(x: Array, index: np.ndarray) -> Array:
     """The rows `index` of `x`, copied."""
     if is_numpy_array(x):

@@ -19,6 +19,7 @@ class Objective(Protocol[State]):
     A class of a user's own needs no base class. It may carry class attributes that are facts about it:
     `modular = True` if a gain never depends on what else was chosen, `submodular = True` if a gain never grows as
     the batch does; maximisers that rely on one refuse objectives that do not say so. `unit` is "nats" unless said.
+    `outcome` says what predictions it reads: "classes" (n, k, c) unless said, "outputs", "values" or "any".
     """
 
     def init(self, pool: Pool) -> State:

@@ -55,6 +55,7 @@ def select_batch(
     pool = as_pool(pool)
     batch_size = checks.whole_number(batch_size, "batch_size")
     checks.objective(objective)
+    checks.outcome(pool, objective)
     checks.callable_object(maximiser or Greedy(), "maximiser", "Greedy()")
     checks.callable_object(map, "map", "an executor's map")
     waiting = checks.positions(pending, len(pool), "pending")

@@ -20,6 +20,7 @@ from infoacq.checks.arguments import (
     whole_number,
 )
 from infoacq.checks.numbers import costs, numbers, one_each, real_number, relative_weights
+from infoacq.checks.outcomes import alike, outcome
 from infoacq.checks.predictions import (
     draw_weights,
     draws,
@@ -32,6 +33,7 @@ from infoacq.checks.predictions import (
 )
 
 __all__ = [
+    "alike",
     "allowed",
     "callable_object",
     "capability",
@@ -50,6 +52,7 @@ __all__ = [
     "numbers",
     "objective",
     "one_each",
+    "outcome",
     "positions",
     "probabilities",
     "real_number",

@@ -6,6 +6,7 @@ from infoacq.objectives.batchbald import BatchBALD
 from infoacq.objectives.epig import EPIG
 from infoacq.objectives.given import Scores, SetFunction
 from infoacq.objectives.joint_predictive_entropy import JointPredictiveEntropy
+from infoacq.objectives.multi_output import MultiOutputBatchBALD
 from infoacq.objectives.random import Random
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "BatchBALD",
     "JointPredictiveEntropy",
     "MeanStandardDeviation",
+    "MultiOutputBatchBALD",
     "PredictiveEntropy",
     "Random",
     "Scores",

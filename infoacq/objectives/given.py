@@ -25,6 +25,7 @@ class Scores:
     score: Callable[[Candidates], Any]
     unit: str = "score"
     modular: ClassVar[bool] = True
+    outcome: ClassVar[str] = "any"
 
     def init(self, pool: Pool) -> None:
         """Nothing to remember."""
@@ -59,6 +60,7 @@ class SetFunction:
     function: Callable[[tuple[int, ...]], float]
     submodular: bool = False
     unit: str = "value"
+    outcome: ClassVar[str] = "any"
 
     def init(self, pool: Pool) -> Valued:
         """No position."""

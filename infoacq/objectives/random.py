@@ -21,6 +21,7 @@ class Random:
 
     key: int = 0
     modular: ClassVar[bool] = True
+    outcome: ClassVar[str] = "any"
     unit: ClassVar[str] = "uniform number"
 
     def seeded(self, rng: np.random.Generator) -> "Random":

@@ -17,6 +17,11 @@ def unit(objective: Objective[Any]) -> str:
     return str(getattr(objective, "unit", "nats"))
 
 
+def outcome(objective: Objective[Any]) -> str:
+    """The kind of predictions that the objective reads."""
+    return str(getattr(objective, "outcome", "classes"))
+
+
 def seeded(objective: Objective[Any], rng: np.random.Generator) -> Objective[Any]:
     """The objective with its randomness drawn, if it has any."""
     return objective.seeded(rng) if isinstance(objective, Seeded) else objective

@@ -46,6 +46,10 @@ class Constrained:
     def unit(self) -> str:
         return _inner.unit(self.objective)
 
+    @property
+    def outcome(self) -> str:
+        return _inner.outcome(self.objective)
+
     def seeded(self, rng: np.random.Generator) -> "Constrained":
         """The objective with its randomness drawn."""
         return replace(self, objective=_inner.seeded(self.objective, rng))

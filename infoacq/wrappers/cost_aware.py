@@ -56,6 +56,10 @@ class CostAware:
     def unit(self) -> str:
         return _inner.unit(self.objective)
 
+    @property
+    def outcome(self) -> str:
+        return _inner.outcome(self.objective)
+
     def seeded(self, rng: np.random.Generator) -> "CostAware":
         """The objective with its randomness drawn."""
         return replace(self, objective=_inner.seeded(self.objective, rng))

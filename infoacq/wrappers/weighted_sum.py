@@ -54,6 +54,11 @@ class WeightedSum:
         units = set(map(_inner.unit, self.objectives))
         return units.pop() if len(units) == 1 else "weighted sum"
 
+    @property
+    def outcome(self) -> str:
+        kinds = set(map(_inner.outcome, self.objectives)) - {"any"}
+        return " and ".join(sorted(kinds)) or "any"
+
     def seeded(self, rng: np.random.Generator) -> "WeightedSum":
         """The sum with the randomness of its terms drawn."""
         return replace(self, objectives=tuple(_inner.seeded(term, rng) for term in self.objectives))
