@@ -35,6 +35,9 @@ def thinned(
     """
     if len(masses) <= count:
         return Kept(np.arange(len(masses)), masses, len(masses))
+    possible = np.flatnonzero(masses)
+    if len(possible) <= count:
+        return Kept(possible, masses[possible], len(possible))
     telling = masses * impurities
     weight = masses / masses.sum() + telling / max(telling.sum(), 1e-9 * masses.sum())
     falling = np.argsort(-weight, kind="stable")

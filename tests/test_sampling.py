@@ -57,7 +57,8 @@ def test_any_masses_and_impurities_give_as_many_and_all_of_the_mass(pairs: list,
     if masses.sum() < 1e-300:
         return
     kept = thinned(masses / masses.sum(), impurities, count, np.random.default_rng(seed))
-    assert len(kept.positions) == min(count, len(masses))
+    fewer = len(masses) > count
+    assert len(kept.positions) == (min(count, np.count_nonzero(masses)) if fewer else len(masses))
     assert kept.masses.sum() == pytest.approx(1.0, abs=1e-9)
     assert (kept.masses >= 0).all()
 

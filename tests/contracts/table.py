@@ -36,7 +36,7 @@ TARGETS = dyadic(99, 2, DRAWS, 2)
 
 
 @dataclass(frozen=True)
-class CostAware:
+class Charged:
     """What a user may write: an objective less a cost a candidate, by wrapping."""
 
     inner: Any
@@ -135,7 +135,7 @@ OBJECTIVES = [
     ObjectiveRow("BALD", lambda _: BALD(), each(oracles.bald)),
     ObjectiveRow("BatchBALD", lambda _: BatchBALD(), jointly(oracles.batchbald)),
     ObjectiveRow("BatchBALD-sampled", lambda _: BatchBALD(20), jointly(oracles.batchbald), sampled=True),
-    ObjectiveRow("CostAware", lambda _: CostAware(BatchBALD(), cost=0.1), costly_batchbald),
+    ObjectiveRow("Charged", lambda _: Charged(BatchBALD(), cost=0.1), costly_batchbald),
     ObjectiveRow("EPIG", lambda array: EPIG(array(TARGETS)), epig),
     ObjectiveRow("JointPredictiveEntropy", lambda _: JointPredictiveEntropy(), jointly(oracles.joint_entropy)),
     ObjectiveRow("MeanStandardDeviation", lambda _: MeanStandardDeviation(), each(oracles.mean_standard_deviation)),
@@ -171,7 +171,7 @@ MAXIMISERS = [
     MaximiserRow("Greedy", Greedy(), lambda objective: True),
     MaximiserRow("LazyGreedy", LazyGreedy(), is_submodular),
     MaximiserRow("LazyGreedy-2", LazyGreedy(first=2), is_submodular),
-    MaximiserRow("PowerSampling", PowerSampling(), lambda objective: not isinstance(objective, CostAware), random=True),
+    MaximiserRow("PowerSampling", PowerSampling(), lambda objective: not isinstance(objective, Charged), random=True),
     MaximiserRow("SoftRankSampling", SoftRankSampling(), lambda objective: True, random=True),
     MaximiserRow("SoftmaxSampling", SoftmaxSampling(), lambda objective: True, random=True),
 ]
