@@ -37,6 +37,11 @@ class MaskedModel:
         self._calls.clear()
         return self.model(batch.clone())  # a model that works in place must not reach the caller's data
 
+    @property
+    def masked_calls(self) -> int:
+        """How often a dropout layer was called in the current forward pass."""
+        return self._calls.total()
+
     def drop(self, place: int, layer: DropoutLayer, _: tuple[Any, ...], output: Tensor) -> Tensor:
         """A layer's output under the draw; `output` is still its input, as layers are in evaluation mode."""
         if self.watched:

@@ -1,4 +1,4 @@
-"""Class scores under all draws, block by block: by the model's own forward, or by its plan if that agrees with it."""
+"""Class scores under all draws: in the fastest way that gives the model's own scores on a few candidates."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from torch import Tensor
 from infoacq.posteriors._chunks import follow
 from infoacq.posteriors._masked import MaskedModel
 from infoacq.posteriors._outputs import class_scores
-from infoacq.posteriors._plan import Plan, make_plan
+from infoacq.posteriors._plan import make_plan
+from infoacq.posteriors._replay import repeat_with_replay
 from infoacq.posteriors._trace import NotUnderstoodError
 
-Scorer = Callable[[Iterable[Tensor]], Iterator[Float[Tensor, "n k c"]]]
+Scorer = Callable[[Iterable[Tensor], int], Iterator[Float[Tensor, "n k c"]]]  # of blocks and draws
 
 _log = logging.getLogger(__name__)
-_SAMPLE = 4  # candidates on which a plan is compared with the model, under the first and the last of these draws
+_SAMPLE = 4  # candidates on which a way is compared with the model, under the first and the last of these draws
 _SAMPLE_DRAWS = 8
 _TOLERANCE = {torch.float64: 1e-8, torch.float32: 1e-4}
 _LOOSE_TOLERANCE = 3e-2  # half precision, and the shortened products of a GPU
@@ -26,10 +27,30 @@ _LOOSE_TOLERANCE = 3e-2  # half precision, and the shortened products of a GPU
 
 def fastest_scorer(runner: MaskedModel, first: Tensor, draws: int, row: int) -> Scorer:
     """A function from blocks of inputs, the first of which is at `row` of the pool, to scores in the same order."""
-    plan = _checked_plan(runner, first[:_SAMPLE], draws) if runner.consistent else None
-    if plan is None:
-        return lambda blocks: _repeat(runner, blocks, draws, row)
-    return lambda blocks: follow(plan, runner.model, runner.masks, blocks, draws)
+    ways: tuple[tuple[str, Callable[[], Scorer]], ...] = (
+        ("the graph of all modules", lambda: _by_plan(runner, sample, deep=True)),
+        ("the graph of the modules with dropout", lambda: _by_plan(runner, sample, deep=False)),
+        ("modules noted before the first dropout", lambda: lambda blocks, k: repeat_with_replay(runner, blocks, k)),
+    )
+    sample, name = first[:_SAMPLE], type(runner.model).__name__
+    for way, make in ways if runner.consistent else ():
+        try:
+            scorer = make()
+            if _agrees(scorer, runner, sample, draws):
+                return scorer
+            reason = "it gives other scores than the model's own forward"
+        except NotUnderstoodError as error:
+            reason = str(error)
+        except Exception as error:  # torch.fx and a traced model may raise anything; the model's own forward still runs
+            reason = f"{type(error).__name__}: {error}"
+        _log.debug("%s: no draws by %s: %s", name, way, reason)
+    _log.debug("%s is run in full for every draw", name)
+    return lambda blocks, k: _repeat(runner, blocks, k, row)
+
+
+def _by_plan(runner: MaskedModel, sample: Tensor, *, deep: bool) -> Scorer:
+    plan = make_plan(runner.model, runner.masks.layers, sample, deep=deep)
+    return lambda blocks, draws: follow(plan, runner.model, runner.masks, blocks, draws)
 
 
 def _repeat(runner: MaskedModel, blocks: Iterable[Tensor], draws: int, row: int) -> Iterator[Tensor]:
@@ -39,29 +60,10 @@ def _repeat(runner: MaskedModel, blocks: Iterable[Tensor], draws: int, row: int)
         row += len(block)
 
 
-def _checked_plan(runner: MaskedModel, sample: Tensor, draws: int) -> Plan | None:
-    """A plan that gives the model's own scores on a few candidates; None, and a debug message, if there is none."""
-    for deep in (True, False):
-        try:
-            plan = make_plan(runner.model, runner.masks.layers, sample, deep=deep)
-            if _agrees(plan, runner, sample, draws):
-                return plan
-            reason = "its parts give other scores than its own forward"
-        except NotUnderstoodError as error:
-            reason = str(error)
-        except Exception as error:  # torch.fx and a traced model may raise anything; the model's own forward still runs
-            reason = f"{type(error).__name__}: {error}"
-        _log.debug("%s is run in full for every draw: %s (deep=%s)", type(runner.model).__name__, reason, deep)
-    return None
-
-
-def _agrees(plan: Plan, runner: MaskedModel, sample: Tensor, draws: int) -> bool:
+def _agrees(scorer: Scorer, runner: MaskedModel, sample: Tensor, draws: int) -> bool:
     draws = min(draws, _SAMPLE_DRAWS)
-    by_parts = torch.cat(list(follow(plan, runner.model, runner.masks, [sample], draws)))
-    for number in (0, draws - 1):
-        own = class_scores(runner(sample, number, 0), len(sample))
-        exact = sample.device.type == "cpu"
-        tolerance = _TOLERANCE.get(own.dtype, _LOOSE_TOLERANCE) if exact else _LOOSE_TOLERANCE
-        if not torch.allclose(own, by_parts[:, number], rtol=tolerance, atol=tolerance):
-            return False
-    return True
+    scores = torch.cat(list(scorer([sample], draws)))
+    exact = sample.device.type == "cpu"
+    tolerance = _TOLERANCE.get(scores.dtype, _LOOSE_TOLERANCE) if exact else _LOOSE_TOLERANCE
+    own = [class_scores(runner(sample, number, 0), len(sample)) for number in (0, draws - 1)]
+    return torch.allclose(torch.stack(own, dim=1), scores[:, [0, draws - 1]], rtol=tolerance, atol=tolerance)

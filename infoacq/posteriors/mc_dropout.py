@@ -82,7 +82,7 @@ def predict_probs(
             raise ValueError("the pool is empty: there is no candidate to predict.")
         notice_functional_dropout(runner, first[:2])
         score = fastest_scorer(runner, first, draws, row)
-        for scores in score(chain([first], stream)):
+        for scores in score(chain([first], stream), draws):
             rows.append(to_probs(scores, output, row).cpu())
             row += len(scores)
             bar.update(len(scores))
