@@ -191,9 +191,9 @@ class SharedInPlace(Base):
 
 class SharedBetweenDraws(Base):
     def forward(self, x):
-        y = self.drop1(self.conv1(0.5 * x))
+        y = self.conv1(0.5 * x)
         x = self.conv1(x)
-        x = x.mul_(y)
+        x = x.mul_(self.drop1(y))
         return self.head(F.max_pool2d(x, 2).flatten(1))
 
 
