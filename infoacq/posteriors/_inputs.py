@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from math import prod
 from typing import Any
+from zlib import crc32
 
 import torch
 from torch import Tensor
@@ -53,6 +55,41 @@ def _merged(batches: Iterator[Tensor]) -> Iterator[Tensor]:
         held.append(batch)
     if held:
         yield torch.cat(held)
+
+
+@dataclass
+class Reader:
+    """Blocks of inputs, counted; with a checksum of them where the predictions go to a file."""
+
+    blocks: Iterator[Tensor]
+    with_checksum: bool
+    rows: int = 0
+    checksum: int = 0
+
+    def after(self, rows: int, checksum: int) -> Iterator[Tensor]:
+        """The blocks that follow `rows` candidates which are done already.
+
+        Raises:
+            ValueError: the inputs of those had another checksum, or there are not so many.
+        """
+        for block in self.blocks:
+            done, rest = block[: max(0, rows - self.rows)], block[max(0, rows - self.rows) :]
+            self._count(done)
+            if self.rows == rows and self.checksum != checksum:
+                break
+            if len(rest):
+                self._count(rest)
+                yield rest
+        if self.rows < rows or (self.rows == rows and self.checksum != checksum):
+            raise ValueError(
+                f"the pool does not begin with the {rows} candidates that out holds already. Give the loader the order "
+                "that it had (no shuffling), or remove out with its .json to start again."
+            )
+
+    def _count(self, block: Tensor) -> None:
+        self.rows += len(block)
+        if self.with_checksum and len(block):
+            self.checksum = crc32(block.cpu().contiguous().flatten().view(torch.uint8).numpy().data, self.checksum)
 
 
 def pool_size(loader_or_tensor: Iterable[Any] | Tensor) -> int | None:

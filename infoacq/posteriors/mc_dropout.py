@@ -1,16 +1,20 @@
 """Draws from a model trained with dropout: each draw is one set of masks, held fixed for the whole pool.
 
-Source: Gal & Ghahramani (2016), Dropout as a Bayesian approximation; consistent masks: Kirsch, van Amersfoort
-& Gal (2019), BatchBALD (joint entropies need the same parameters for all candidates).
+What comes before the first dropout layer runs once, and each draw runs as the sub-network that its masks leave, where
+the model can be taken apart (see `_scorers`); the result is that of running the model in full for each draw.
+
+Source: Gal & Ghahramani (2016), Dropout as a Bayesian approximation; consistent masks: Kirsch, van Amersfoort & Gal
+(2019), BatchBALD (joint entropies need the same parameters for all candidates).
 """
 
 from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import torch
 from jaxtyping import Float
@@ -18,10 +22,12 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from infoacq.posteriors._functional import notice_functional_dropout
-from infoacq.posteriors._inputs import blocks, device_of, pool_size
-from infoacq.posteriors._masked import masked, untouched_random_state, warn_of_batch_statistics
+from infoacq.posteriors._inputs import Reader, blocks, device_of, pool_size
+from infoacq.posteriors._masked import MaskedModel, masked, untouched_random_state, warn_of_batch_statistics
+from infoacq.posteriors._npy import Facts, model_digest
 from infoacq.posteriors._outputs import Output, check_output_kind, to_probs
 from infoacq.posteriors._scorers import fastest_scorer
+from infoacq.posteriors._sinks import Out, Sink, make_sink
 
 
 def predict_probs(
@@ -34,62 +40,81 @@ def predict_probs(
     device: torch.device | str | None = None,
     progress: bool = True,
     output: Output = "logits",
+    out: Out | None = None,
+    dtype: torch.dtype | None = None,
 ) -> Float[Tensor, "n k c"]:
     """Class probabilities of each candidate under each dropout draw, detached and on the CPU.
 
-    Every `nn.Dropout*` layer of the model is turned on, all else runs in evaluation mode, and the model is
-    left as it was. Draw j has masks that depend on the seed and on j alone: they are the same for each
-    candidate, batch size, device and shard, and asking for more draws keeps the first ones.
+    Every `nn.Dropout*` layer of the model is turned on, all else runs in evaluation mode, and the model is left as it
+    was. Draw j has masks that depend on the seed and on j alone: they are the same for each candidate, batch size,
+    device and shard, and asking for more draws keeps the first ones.
 
     Args:
         model: any module with dropout layers that maps a batch of inputs to (n, c) class scores.
-        loader_or_tensor: inputs (n, ...), or a loader of such batches (alone or first in a tuple); rows come
-            in the loader's order.
+        loader_or_tensor: inputs (n, ...), or a loader of such batches (alone or first in a tuple); rows come in the
+            loader's order.
         draws: how many sets of masks, k.
         seed: which sets of masks; not negative.
-        consistent: False draws new masks for each batch and candidate, as plain dropout does when training.
-            That is fine for BALD and wrong for joint entropies (BatchBALD).
+        consistent: False draws new masks for each batch and candidate, as plain dropout does when training. That is
+            fine for BALD and wrong for joint entropies (BatchBALD).
         device: where to run; a copy of the model goes there if it lives elsewhere. None: where the model is.
         progress: show a progress bar on stderr.
         output: what the model returns: "logits", "log_probs" or "probs".
+        out: where the result goes, if not to a new tensor: an array or tensor (n, k, c), or the path of a .npy file.
+            The same call with the same file goes on where it was stopped. FILE.partial grows, FILE is complete.
+        dtype: of the result; torch.float16 halves it. None: that of the model's output, but float32 at least.
 
     Raises:
         TypeError: the model or the loader gives no tensor, or a dropout layer has a forward of its own.
-        ValueError: no dropout layer, functional dropout that is always on, an empty pool, a loader that drops
-            its last batch, features of changing shape, outputs not finite, or probabilities as logits.
+        ValueError: no dropout layer, functional dropout that is always on, an empty pool, a loader that drops its last
+            batch, features of changing shape, outputs not finite, probabilities as logits, or an unfit `out`.
+        FileExistsError: `out` is a file that this function has not made.
 
     Warns:
         UserWarning: all draws are identical, functional dropout stays off, a layer normalises by the batch.
     """
     _check_arguments(draws, seed)
     check_output_kind(output)
+    facts: Facts = {"draws": int(draws), "seed": int(seed), "consistent": consistent, "output": output}
+    to_file = isinstance(out, (str, Path))
     size = pool_size(loader_or_tensor)
+    sink = make_sink(out, size, draws, dtype, {**facts, "model_sha256": model_digest(model)} if to_file else facts)
     where = device_of(model) if device is None else torch.device(device)
     here = model if where == device_of(model) else copy.deepcopy(model).to(where)
     warn_of_batch_statistics(here)
-    rows: list[Tensor] = []
-    row = 0
+    reader = Reader(blocks(loader_or_tensor), with_checksum=to_file)
     with (
         torch.inference_mode(False),
         torch.no_grad(),
         untouched_random_state(where),
         masked(here, seed, consistent=consistent) as runner,
-        tqdm(total=size, unit="candidate", disable=not progress) as bar,
+        tqdm(total=size, initial=sink.rows, unit="candidate", disable=not progress) as bar,
     ):
-        stream = (block.to(where) for block in blocks(loader_or_tensor))
-        first = next(stream, None)
-        if first is None:
-            raise ValueError("the pool is empty: there is no candidate to predict.")
+        _fill(sink, _scores(runner, reader, where, draws, sink), reader, output, bar)
+    if reader.rows == 0:
+        raise ValueError("the pool is empty: there is no candidate to predict.")
+    return sink.finish()
+
+
+def _scores(
+    runner: MaskedModel, reader: Reader, where: torch.device, draws: int, sink: Sink
+) -> Iterator[Float[Tensor, "n k c"]]:
+    stream = (block.to(where) for block in reader.after(sink.rows, sink.checksum))
+    first = next(stream, None)
+    if first is not None:
         notice_functional_dropout(runner, first[:2])
-        score = fastest_scorer(runner, first, draws, row)
-        for scores in score(chain([first], stream), draws):
-            rows.append(to_probs(scores, output, row).cpu())
-            row += len(scores)
-            bar.update(len(scores))
-    probs = torch.cat(rows)
-    if draws > 1 and bool((probs == probs[:, :1]).all()):
-        warnings.warn("all draws are identical: is every dropout probability 0?", stacklevel=2)
-    return probs
+        yield from fastest_scorer(runner, first, draws, sink.rows)(chain([first], stream), draws)
+
+
+def _fill(sink: Sink, scores: Iterator[Tensor], reader: Reader, output: Output, bar: tqdm[NoReturn]) -> None:
+    identical = False
+    for chunk in scores:
+        probs = to_probs(chunk, output, sink.rows)
+        identical = bool((probs == probs[:, :1]).all()) and (identical or sink.rows == 0)
+        sink.write(probs, reader.checksum)
+        bar.update(len(probs))
+    if identical and probs.shape[1] > 1:
+        warnings.warn("all draws are identical: is every dropout probability 0?", stacklevel=3)
 
 
 def _check_arguments(draws: int, seed: int) -> None:
