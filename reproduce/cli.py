@@ -58,6 +58,7 @@ def _add_run(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> No
     _experiment_and_scale(run)
     run.add_argument("--methods", nargs="+", metavar="METHOD", help="some of its methods (default: all)")
     run.add_argument("--trials", type=_trials, metavar="0-5", help="trial numbers, as 0-5 or 0,2 (default: its own)")
+    run.add_argument("--until", type=int, metavar="N", help="stop for now when N points are acquired")
     run.add_argument("--data", type=Path, metavar="DIR", help="the folder with MNIST/raw (default: downloaded)")
     run.add_argument("--device", default="cpu", help="cpu, cuda or cuda:1 (default: cpu)")
     run.add_argument("--out", type=Path, default=commands.RUNS, help="where logs are kept (default: %(default)s)")
@@ -68,14 +69,14 @@ def _add_run(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> No
 def _add_readers(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     where = f"folder of results (default: {commands.RUNS}, or {commands.KEPT} if nothing was run)"
     table = verbs.add_parser("table", help="accuracies and labels needed, ours beside the published")
-    figure = verbs.add_parser("figure", help="accuracy over labels, as a picture")
+    figure = verbs.add_parser("figure", help="accuracy over labels and what else the logs allow, beside them")
     for reader in (table, figure):
         _experiment_and_scale(reader)
         reader.add_argument("--out", type=Path, help=where)
         reader.add_argument("--published", type=Path, metavar="FILE", help="published_runs.json, for whole curves")
     table.add_argument("--json", action="store_true", help="curves as JSON")
     table.set_defaults(command=commands.table)
-    figure.add_argument("--to", type=Path, metavar="FILE", help="the picture (default: beside the logs)")
+    figure.add_argument("--data", type=Path, metavar="DIR", help="the images, to draw those that were chosen")
     figure.set_defaults(command=commands.figure)
     status = verbs.add_parser("status", help="how far the runs have got")
     status.add_argument("--out", type=Path, help=f"folder of results (default: {commands.RUNS} and {commands.KEPT})")

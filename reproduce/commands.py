@@ -3,14 +3,15 @@
 import argparse
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from reproduce import experiments
+from reproduce.drawing import draw_all
 from reproduce.errors import UserError
-from reproduce.figures import accuracy_figure, save
 from reproduce.methods import Method
 from reproduce.published import runs_file
 from reproduce.runs import Run, folder
@@ -36,7 +37,7 @@ def run(asked: argparse.Namespace) -> None:
     if asked.device.startswith("cuda") and not torch.cuda.is_available():
         raise UserError(f"--device {asked.device}: torch sees no CUDA device here; leave it out to use the processor")
     trials = range(experiment.trials) if asked.trials is None else asked.trials
-    runs = _runs(experiment, methods, trials, asked.scale)
+    runs = [replace(run, until=asked.until) for run in _runs(experiment, methods, trials, asked.scale)]
     place = Place(asked.out, asked.data, asked.device)
     run_all(runs, place, workers=asked.workers, progress=not asked.quiet)
     print(f"{len(runs)} runs finished, logs in {folder(asked.out, experiment, asked.scale)}")
@@ -52,11 +53,10 @@ def table(asked: argparse.Namespace) -> None:
 
 
 def figure(asked: argparse.Namespace) -> None:
-    """Draw the accuracy curves."""
+    """Draw every figure of the experiment that its logs are enough for, and print where it is."""
     experiment, found, out = _read(asked)
-    path = asked.to or folder(out, experiment, asked.scale) / "accuracy.png"
-    note = " (smoke scale)" if asked.scale == "smoke" else ""
-    print(save(accuracy_figure(experiment, found, note), path))
+    for path in draw_all(experiment, found, asked.scale, out, runs_file(asked.published), asked.data):
+        print(path)
 
 
 def status(asked: argparse.Namespace) -> None:
@@ -81,8 +81,8 @@ def demo(asked: argparse.Namespace) -> None:
     run_all(runs, Place(asked.out, None, "cpu"), workers=asked.workers, progress=not asked.quiet)
     found = rows(experiment, "paper", asked.out, None)
     _print_tables(experiment, found)
-    path = folder(asked.out, experiment, "paper") / "accuracy.png"
-    print(f"\nFigure: {save(accuracy_figure(experiment, found, ''), path)}")
+    paths = draw_all(experiment, found, "paper", asked.out, None, None)
+    print("\nFigures: " + ", ".join(map(str, paths)))
 
 
 def _runs(experiment: Experiment, methods: Sequence[Method], trials: Iterable[int], scale: str) -> list[Run]:

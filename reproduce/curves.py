@@ -35,6 +35,10 @@ class Curve:
     acquired: list[int]
     quartiles: list[Quartiles]
 
+    def first_at(self, target: float) -> float:
+        """Labels acquired when the median is first at least `target`; infinite if it never is."""
+        return Trajectory(self.acquired, [q.median for q in self.quartiles]).labels_to_reach(target)
+
 
 def quartiles(values: Sequence[float]) -> Quartiles:
     """Quartiles by rank (the averaged inverse of the distribution function), so that infinite values may occur."""

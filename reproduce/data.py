@@ -19,13 +19,17 @@ DOWNLOADS = Path.home() / ".cache" / "infoacq"
 
 @dataclass(frozen=True)
 class DataSet:
-    """Normalised images and their classes; the training images are the pool that points are acquired from."""
+    """Normalised images and their classes; the training images are the pool that points are acquired from.
+
+    Attributes:
+        originals: how many different training images there are: image i is a copy of image i % originals.
+    """
 
     train_images: Float[Tensor, "n channels height width"]
     train_labels: Int[Tensor, " n"]
     test_images: Float[Tensor, "t channels height width"]
     test_labels: Int[Tensor, " t"]
-    classes: int
+    originals: int
 
 
 @runtime_checkable
@@ -86,7 +90,7 @@ class Digits:
             torch.tensor(train_labels).repeat(self.copies),
             test_images,
             torch.tensor(test_labels),
-            10,
+            len(train_labels),
         )
 
 

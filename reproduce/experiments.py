@@ -155,6 +155,10 @@ EXPERIMENTS = (
     MNIST_QUICK,
 )
 
+# The same comparison at growing redundancy, and at growing acquisition size: each family shares a figure.
+ABLATION = (REPEATED_MNIST_X1, REPEATED_MNIST_X2, REPEATED_MNIST, REPEATED_MNIST_X5)
+ACQUISITION_SIZES = (MNIST_B1, MNIST_B5, MNIST_B10, MNIST_B40)
+
 
 def named(name: str) -> Experiment:
     """The experiment of this name.

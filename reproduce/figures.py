@@ -1,7 +1,6 @@
 """The figures that are drawn from logs: test accuracy over acquired labels."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -30,13 +29,6 @@ def accuracy_figure(experiment: Experiment, found: Sequence[Row], note: str) -> 
     axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.01)
     return figure
-
-
-def save(figure: Figure, path: Path) -> Path:
-    """Write the figure as a picture, its folder made if need be."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
-    return path
 
 
 def _line(axes: Axes, curve: Curve, colour: str, label: str) -> None:

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 from infoacq import PoolSplit, SaturationWarning, Selection, select_batch
 from infoacq.posteriors.mc_dropout import predict_probs
 from reproduce.data import DataSet
+from reproduce.errors import UserError
 from reproduce.evaluation import Batches, accuracy_and_nll
 from reproduce.results import Step, open_log
 from reproduce.runs import Run
@@ -45,11 +47,23 @@ def run_trial(run: Run, data: DataSet, out: Path, device: torch.device) -> None:
     log = run.log(out)
     split = stored_split(log.with_name("split.json"), run.experiment, run.trial, data.train_labels.numpy())
     with open_log(log, header(run.experiment, run.method, run.trial, split, device)) as (steps, append):
-        for step in steps:
-            split = split.acquire(np.searchsorted(split.pool, step.chosen))
-        for number in range(len(steps), run.experiment.settings.steps + 1):
+        split = replay(split, steps, log)
+        for number in range(len(steps), run.last_step + 1):
             step, split = one_step(run, number, split, data, device)
             append(step)
+
+
+def replay(split: PoolSplit, steps: Sequence[Step], log: Path) -> PoolSplit:
+    """The split after the steps that were logged.
+
+    Raises:
+        UserError: a logged choice is not in the pool.
+    """
+    for step in steps:
+        if not np.isin(step.chosen, split.pool).all():
+            raise UserError(f"step {step.step} of {log} chose points that are not in its pool: remove the log")
+        split = split.acquire(np.searchsorted(split.pool, step.chosen))
+    return split
 
 
 def one_step(run: Run, number: int, split: PoolSplit, data: DataSet, device: torch.device) -> tuple[Step, PoolSplit]:

@@ -10,12 +10,23 @@ from reproduce.settings import Experiment
 
 @dataclass(frozen=True)
 class Run:
-    """One method in one trial of an experiment, at a scale ("paper" or "smoke")."""
+    """One method in one trial of an experiment, at a scale ("paper" or "smoke").
+
+    Attributes:
+        until: where to stop for now: when so many points are acquired. The log can be gone on with later.
+    """
 
     experiment: Experiment
     method: Method
     trial: int
     scale: str
+    until: int | None = None
+
+    @property
+    def last_step(self) -> int:
+        """The step after which this run stops; step s finds the accuracy after s acquisitions."""
+        settings = self.experiment.settings
+        return settings.steps if self.until is None else min(settings.steps, self.until // settings.acquisition_size)
 
     def __str__(self) -> str:
         return f"{self.method.name} trial {self.trial}"

@@ -47,11 +47,11 @@ def run_all(runs: Sequence[Run], place: Place, *, workers: int, progress: bool =
     Raises:
         UserError: the data are missing, or some runs failed (the others are finished first).
     """
-    todo = [run for run in runs if steps_done(run, place.out) <= run.experiment.settings.steps]
+    todo = [run for run in runs if steps_done(run, place.out) <= run.last_step]
     if not todo:
         return
     todo[0].experiment.settings.data.load(place.data)  # missing data are told before any run
-    total = sum(run.experiment.settings.steps + 1 for run in todo)
+    total = sum(run.last_step + 1 for run in todo)
     done = sum(steps_done(run, place.out) for run in todo)
     every = POLL_S if sys.stderr.isatty() else 30.0  # seconds; a file that catches the bar is not flooded
     bar = tqdm(total=total, initial=done, unit="step", mininterval=every, disable=not progress)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from reproduce.curves import Curve, Quartiles
-from reproduce.figures import accuracy_figure, save
+from reproduce.drawing import save
+from reproduce.figures import accuracy_figure
 from reproduce.methods import BALD_FREE, BALD_KEPT, BATCHBALD, MEAN_STD, RANDOM, VARIATION_RATIOS
 from reproduce.results import Log
 from reproduce.settings import Experiment

@@ -37,7 +37,7 @@ def one_hundred_images(brightness: Float[np.ndarray, " n"]) -> DataSet:
     images = torch.zeros(len(brightness), 1, 8, 8)
     images[:, 0, 0, 0] = torch.from_numpy(brightness).float()
     labels = torch.arange(len(brightness)) % 10
-    return DataSet(images, labels, images[:10], labels[:10], 10)
+    return DataSet(images, labels, images[:10], labels[:10], len(labels))
 
 
 @pytest.mark.filterwarnings("ignore:all draws are identical")

@@ -1,5 +1,6 @@
 """Trap 33: a run that is killed and resumed equals one that was not."""
 
+import json
 import os
 import shutil
 import signal
@@ -12,12 +13,15 @@ from pathlib import Path
 import pytest
 import torch
 
+from reproduce.cli import main
+from reproduce.data import DataSet
+from reproduce.errors import UserError
 from reproduce.experiments import DIGITS
 from reproduce.loop import run_trial
 from reproduce.methods import BATCHBALD
 from reproduce.results import Log, read_log
 from reproduce.runs import Run
-from reproduce.settings import smoke
+from reproduce.settings import Experiment, smoke
 from tests.reproduce.conftest import RunTiny, found
 
 ROOT = Path(__file__).parents[2]
@@ -60,6 +64,30 @@ def test_trap_33_steps_that_are_logged_are_not_run_again(run_tiny: RunTiny, whol
     assert path.read_bytes().startswith(b"".join(lines[:-1]))
 
 
+def test_trap_33_a_run_that_was_told_to_stop_goes_on_later(
+    tiny: Experiment, tiny_data: DataSet, whole: Path, tmp_path: Path
+) -> None:
+    expected = read_log(copy_of(whole, tmp_path / "whole"))
+    assert expected is not None
+    for until, steps in ((7, 3), (9, 4), (3, 4)):
+        run = Run(tiny, BATCHBALD, 0, "paper", until)
+        run_trial(run, tiny_data, tmp_path / "parts", torch.device("cpu"))
+        log = read_log(run.log(tmp_path / "parts"))
+        assert log is not None
+        assert found(log) == found(expected)[:steps]
+
+
+def test_a_log_that_does_not_fit_its_split_is_refused(run_tiny: RunTiny, whole: Path, tmp_path: Path) -> None:
+    path = copy_of(whole, tmp_path)
+    split = json.loads(path.with_name("split.json").read_text())["split"]
+    lines = path.read_text().splitlines()
+    step = json.loads(lines[1])
+    step["chosen"][1] = split["held_out"][0]
+    path.write_text("\n".join([lines[0], json.dumps(step)]) + "\n")
+    with pytest.raises(UserError, match=r"step 0 of .* not in its pool"):
+        run_tiny(tmp_path)
+
+
 def command(out: Path) -> list[str]:
     asked = "run digits --scale smoke --methods batchbald --trials 0 --workers 1 --quiet --out"
     return [sys.executable, "-m", "reproduce", *asked.split(), str(out)]
@@ -87,7 +115,7 @@ def test_trap_33_a_killed_process_leaves_a_log_that_the_next_one_finishes(tmp_pa
     assert begun is not None
     assert len(begun.steps) < 3, "it was not killed in the middle"
 
-    subprocess.run(command(killed), cwd=ROOT, check=True, capture_output=True)
+    assert main(command(killed)[3:]) == 0
     experiment = smoke(DIGITS)
     data = experiment.settings.data.load(None)
     run_trial(Run(experiment, BATCHBALD, 0, "smoke"), data, spared, torch.device("cpu"))

@@ -1,0 +1,55 @@
+"""The figure of the ablation: labels needed as the pool gets more redundant."""
+
+import math
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reproduce.data import MNIST
+from reproduce.methods import BALD_KEPT, BATCHBALD, RANDOM, Method
+from reproduce.settings import Experiment
+from reproduce.tables import Row
+
+TARGET = 0.90
+
+
+def ablation_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: str) -> Figure:
+    """Labels acquired until test accuracy first reaches 90 %, over the copies of each image in the pool."""
+    figure = Figure(figsize=(6, 4.5), layout="constrained")
+    axes = figure.subplots()
+    most = max(experiment.settings.acquired for experiment, _ in members)
+    for method in (RANDOM, BALD_KEPT, BATCHBALD):
+        _draw(axes, method, members, most)
+    axes.plot([], [], color="0.4", linestyle="--", label="published (where their medians reach it)")
+    axes.plot([], [], color="0.4", linestyle="", marker="^", markerfacecolor="none", label=f"not within {most} labels")
+    axes.set_title(f"Redundancy{note}", loc="left")
+    axes.set_xlabel("copies of each image in the pool")
+    axes.set_ylabel(f"labels acquired until {TARGET:.0%} test accuracy")
+    axes.set_xticks(sorted({_copies(experiment) for experiment, _ in members}))
+    axes.set_ylim(0, 1.08 * most)
+    axes.legend(frameon=False, loc="lower right")
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _draw(axes: Axes, method: Method, members: Sequence[tuple[Experiment, Sequence[Row]]], most: int) -> None:
+    points = [(_copies(e), row) for e, found in members for row in found if row.method.name == method.name]
+    if not points:
+        return
+    copies = [c for c, _ in points]
+    needed = [row.labels_to_reach(TARGET) for _, row in points]
+    middle = [min(q.median, most) for q in needed]
+    spread = [[m - min(q.q25, most) for m, q in zip(middle, needed, strict=True)]]
+    spread += [[min(q.q75, most) - m for m, q in zip(middle, needed, strict=True)]]
+    axes.errorbar(copies, middle, spread, color=method.colour, marker="o", capsize=3, label=method.label)
+    beyond = [c for c, q in zip(copies, needed, strict=True) if math.isinf(q.median)]
+    axes.plot(beyond, [1.04 * most] * len(beyond), "^", color=method.colour, markerfacecolor="none")
+    published = [(c, row.published.first_at(TARGET)) for c, row in points if row.published]
+    known = [(c, labels) for c, labels in published if math.isfinite(labels)]
+    axes.plot([c for c, _ in known], [labels for _, labels in known], "--", color=method.colour, linewidth=1)
+
+
+def _copies(experiment: Experiment) -> int:
+    data = experiment.settings.data
+    return data.copies if isinstance(data, MNIST) else 1

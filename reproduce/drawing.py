@@ -1,0 +1,54 @@
+"""Which figures an experiment has, and where they are written."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from reproduce import experiments
+from reproduce.ablation import ablation_figure
+from reproduce.figures import accuracy_figure
+from reproduce.pictures import pictures_figure
+from reproduce.runs import folder
+from reproduce.settings import Experiment, smoke
+from reproduce.tables import Row, rows
+from reproduce.timing import time_figure
+
+
+def draw_all(
+    experiment: Experiment, found: Sequence[Row], scale: str, out: Path, published: Path | None, data: Path | None
+) -> Iterator[Path]:
+    """Write every figure that the logs are enough for beside them; its path, one after the other.
+
+    Raises:
+        UserError: the images of the pictures are not under `data`.
+    """
+    place = folder(out, experiment, scale)
+    note = " (smoke scale)" if scale == "smoke" else ""
+    yield save(accuracy_figure(experiment, found, note), place / "accuracy.png")
+    plain = experiments.named(experiment.name)
+    if plain in experiments.ABLATION:
+        members = [m for m in _family(experiments.ABLATION, scale, out, published) if m[1]]
+        yield save(ablation_figure(members, note), place / "ablation.png")
+    if plain in experiments.ACQUISITION_SIZES:
+        members = [m for m in _family(experiments.ACQUISITION_SIZES, scale, out, published) if m[1]]
+        yield save(time_figure(members, note), place / "time.png")
+    if data is not None or plain is experiments.DIGITS:
+        figure = pictures_figure(experiment, found, experiment.settings.data.load(data))
+        if figure is not None:
+            yield save(figure, place / "pictures.png")
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Write the figure as a picture, its folder made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+    return path
+
+
+def _family(
+    members: Sequence[Experiment], scale: str, out: Path, published: Path | None
+) -> Iterator[tuple[Experiment, list[Row]]]:
+    for plain in members:
+        experiment = smoke(plain) if scale == "smoke" else plain
+        yield experiment, rows(experiment, scale, out, published)

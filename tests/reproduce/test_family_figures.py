@@ -1,0 +1,103 @@
+"""Figures over several experiments, drawn from logs whose numbers are known."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from reproduce.ablation import ablation_figure
+from reproduce.drawing import draw_all
+from reproduce.experiments import ABLATION, ACQUISITION_SIZES, DIGITS, MNIST_B1, MNIST_B10
+from reproduce.methods import BALD_KEPT, BATCHBALD, Method
+from reproduce.pictures import pictures_figure
+from reproduce.results import Step
+from reproduce.runs import Run
+from reproduce.settings import Experiment
+from reproduce.tables import rows
+from reproduce.timing import time_figure, timed
+
+
+def write_log(out: Path, experiment: Experiment, method: Method, trial: int, accuracy: Sequence[float]) -> None:
+    """A log with these accuracies, ten minutes of training and twenty of acquisition a step."""
+    path = Run(experiment, method, trial, "paper").log(out)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    size = experiment.settings.acquisition_size
+    chosen = [3 * i if method is BATCHBALD else i // 3 + i % 3 * 1_297 for i in range(size)]
+    steps = [
+        Step(i, 20 + i * size, chosen, [7] * size, [], [], 0.0, a, 1.0, 4, 600.0, 900.0, 300.0)
+        for i, a in enumerate(accuracy)
+    ]
+    lines = [{"trial": trial, "initial_labels": 20}, *map(asdict, steps)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_the_ablation_shows_labels_needed_over_copies(tmp_path: Path) -> None:
+    for experiment, reached in zip(ABLATION, (1, 2, 3, 99), strict=True):
+        for trial in range(3):
+            write_log(tmp_path, experiment, BALD_KEPT, trial, [0.9 if i >= reached + trial else 0.5 for i in range(8)])
+    figure = ablation_figure([(e, rows(e, "paper", tmp_path, None)) for e in ABLATION], "")
+    axes = figure.axes[0]
+    medians = next(line for line in axes.lines if len(line.get_xdata()) == 4)
+    assert list(medians.get_xdata()) == [1, 2, 3, 5]
+    assert list(medians.get_ydata()) == [20.0, 30.0, 40.0, 300]  # the last is off the scale, and marked so:
+    beyond = next(line for line in axes.lines if line.get_marker() == "^" and len(line.get_xdata()))
+    assert list(beyond.get_xdata()) == [5]
+    assert [int(t.get_text()) for t in axes.get_xticklabels()] == [1, 2, 3, 5]
+
+
+def test_hours_are_those_until_the_model_was_trained(tmp_path: Path) -> None:
+    write_log(tmp_path, MNIST_B10, BATCHBALD, 0, [0.5, 0.6, 0.96])
+    write_log(tmp_path, MNIST_B10, BATCHBALD, 1, [0.7, 0.8, 0.94, 0.99])  # as far as both have got
+    curve = timed(rows(MNIST_B10, "paper", tmp_path, None)[0].logs)
+    assert curve.hours == pytest.approx([1 / 6, 1 / 6 + 1 / 2, 1 / 6 + 1])
+    assert curve.accuracy == pytest.approx([0.6, 0.7, 0.95])
+    assert curve.hours_to(0.7) == pytest.approx(4 / 6)
+    assert curve.hours_to(0.99) == math.inf
+
+
+def test_time_is_relative_to_batchbald_reaching_95_percent(tmp_path: Path) -> None:
+    write_log(tmp_path, MNIST_B10, BATCHBALD, 0, [0.5, 0.95, 0.96])
+    write_log(tmp_path, MNIST_B1, BALD_KEPT, 0, [0.5, 0.6, 0.7])
+    figure = time_figure([(e, rows(e, "paper", tmp_path, None)) for e in ACQUISITION_SIZES], "")
+    lines = {line.get_label(): line for line in figure.axes[0].lines}
+    batchbald, bald = lines["BatchBALD, size 10 (1 trials)"], lines["BALD, size 1 (1 trials)"]
+    assert list(batchbald.get_xdata()) == pytest.approx([0.25, 1.0, 1.75])
+    assert list(bald.get_xdata()) == pytest.approx([0.25, 1.0, 1.75])
+    stars = [line for line in figure.axes[0].lines if line.get_marker() == "*"]
+    assert [(float(s.get_xdata()[0]), float(s.get_ydata()[0])) for s in stars] == [(1.0, 95.0)]
+
+    write_log(tmp_path, MNIST_B10, BATCHBALD, 0, [0.5, 0.6])
+    hours = time_figure([(e, rows(e, "paper", tmp_path, None)) for e in ACQUISITION_SIZES], "").axes[0]
+    assert hours.get_xlabel() == "total time (hours)"
+
+
+def test_pictures_count_the_different_images(tmp_path: Path) -> None:
+    data = DIGITS.settings.data.load(None)
+    write_log(tmp_path, DIGITS, BALD_KEPT, 1, [0.5])
+    assert pictures_figure(DIGITS, rows(DIGITS, "paper", tmp_path, None), data) is None  # nothing to compare
+    write_log(tmp_path, DIGITS, BATCHBALD, 1, [0.5])
+    figure = pictures_figure(DIGITS, rows(DIGITS, "paper", tmp_path, None), data)
+    assert figure is not None
+    said = [part.get_suptitle() for part in figure.subfigs]
+    assert said == ["BALD: 4 different images", "BatchBALD: 10 different images"]  # 0, 1297 and 2594 are one original
+    shown = [ax.images[0].get_array() for ax in figure.subfigs[1].axes if ax.images]
+    assert (shown[1] == data.train_images[3].permute(1, 2, 0).numpy()).all()
+
+
+def test_one_command_draws_all_that_there_is(tmp_path: Path) -> None:
+    for method in (BALD_KEPT, BATCHBALD):
+        write_log(tmp_path, DIGITS, method, 0, [0.5, 0.6])
+        write_log(tmp_path, MNIST_B10, method, 0, [0.5, 0.6])
+        write_log(tmp_path, ABLATION[2], method, 0, [0.5, 0.6])
+    drawn = {}
+    for experiment in (DIGITS, MNIST_B10, ABLATION[2]):
+        found = rows(experiment, "paper", tmp_path, None)
+        drawn[experiment.name] = [p.name for p in draw_all(experiment, found, "paper", tmp_path, None, None)]
+    assert drawn == {
+        "digits": ["accuracy.png", "pictures.png"],
+        "mnist": ["accuracy.png", "time.png"],
+        "repeated-mnist": ["accuracy.png", "ablation.png"],
+    }
