@@ -84,7 +84,7 @@ def test_pictures_count_the_different_images(tmp_path: Path) -> None:
     said = [part.get_suptitle() for part in figure.subfigs]
     assert said == ["BALD: 4 different images", "BatchBALD: 10 different images"]  # 0, 1297 and 2594 are one original
     shown = [ax.images[0].get_array() for ax in figure.subfigs[1].axes if ax.images]
-    assert (shown[1] == data.train_images[3].permute(1, 2, 0).numpy()).all()
+    assert (shown[1] == data.train_images[3, 0].numpy()).all()
 
 
 def test_one_command_draws_all_that_there_is(tmp_path: Path) -> None:
