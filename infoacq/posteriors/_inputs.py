@@ -112,10 +112,3 @@ def pool_size(loader_or_tensor: Iterable[Any] | Tensor) -> int | None:
             "Make it with drop_last=False."
         )
     return size
-
-
-def device_of(model: torch.nn.Module) -> torch.device:
-    """The device of the model's first parameter or buffer; the CPU if it has none."""
-    for tensor in (*model.parameters(), *model.buffers()):
-        return tensor.device
-    return torch.device("cpu")

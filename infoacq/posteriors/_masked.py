@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from infoacq.posteriors._dropout import DropoutLayer, drop, dropout_layers
+from infoacq.posteriors._evaluation import evaluating
 from infoacq.posteriors._masks import Masks
 
 
@@ -67,34 +66,12 @@ def masked(model: nn.Module, seed: int, *, consistent: bool = True) -> Iterator[
     """The model in evaluation mode with its dropout under control; put back as it was at the end."""
     layers = dropout_layers(model)
     runner = MaskedModel(model, Masks(layers, seed), consistent)
-    flags = [(module, module.training) for module in model.modules()]
     handles: list[RemovableHandle] = []
-    try:
-        for module, _ in flags:
-            module.training = False
-        for place, layer in enumerate(layers.values()):
-            handles.append(layer.register_forward_hook(partial(runner.drop, place), prepend=True))
-        yield runner
-    finally:
-        for handle in handles:
-            handle.remove()
-        for module, flag in flags:
-            module.training = flag
-
-
-@contextmanager
-def untouched_random_state(device: torch.device) -> Iterator[None]:
-    """PyTorch's global random state (loaders and samplers draw from it) is the same afterwards."""
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        yield
-
-
-def warn_of_batch_statistics(model: nn.Module) -> None:
-    """Warn if a layer normalises by the batch even in evaluation mode."""
-    for name, module in model.named_modules():
-        if isinstance(module, nn.modules.batchnorm._BatchNorm) and module.running_mean is None:
-            warnings.warn(
-                f"the layer {name!r} keeps no running statistics: it normalises each batch by itself, so a "
-                "candidate's predictions depend on the others in its batch. Set track_running_stats=True.",
-                stacklevel=4,
-            )
+    with evaluating(model):
+        try:
+            for place, layer in enumerate(layers.values()):
+                handles.append(layer.register_forward_hook(partial(runner.drop, place), prepend=True))
+            yield runner
+        finally:
+            for handle in handles:
+                handle.remove()

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from tqdm import tqdm
 
+from infoacq.posteriors._inputs import Reader
 from infoacq.posteriors._npy import Facts, npy_file
+from infoacq.posteriors._outputs import Output, to_probs
 
 Out = Tensor | np.ndarray | str | Path
 
@@ -88,6 +93,28 @@ class CallersArray:
         if self.rows != len(self.array):
             raise ValueError(f"out has room for {len(self.array)} candidates; the pool has {self.rows}.")
         return self.array
+
+
+def fill(sink: Sink, scores: Iterable[Tensor], reader: Reader, output: Output, bar: tqdm[NoReturn]) -> Tensor:
+    """Turn scores into probabilities and write them; the whole at the end.
+
+    Raises:
+        ValueError: scores that are not what `output` says, or no candidates at all.
+
+    Warns:
+        UserWarning: all draws are identical.
+    """
+    identical = False
+    for chunk in scores:
+        probs = to_probs(chunk, output, sink.rows)
+        identical = probs.shape[1] > 1 and bool((probs == probs[:, :1]).all()) and (identical or sink.rows == 0)
+        sink.write(probs, reader.checksum)
+        bar.update(len(probs))
+    if reader.rows == 0:
+        raise ValueError("the pool is empty: there is no candidate to predict.")
+    if identical:
+        warnings.warn("all draws are identical, so no label could tell anything about them.", stacklevel=3)
+    return sink.finish()
 
 
 def make_sink(out: Out | None, size: int | None, draws: int, dtype: torch.dtype | None, facts: Facts) -> Sink:

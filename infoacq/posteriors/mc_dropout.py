@@ -9,25 +9,24 @@ Source: Gal & Ghahramani (2016), Dropout as a Bayesian approximation; consistent
 
 from __future__ import annotations
 
-import copy
-import warnings
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from infoacq.posteriors._evaluation import device_of, on_device, untouched, warn_of_batch_statistics
 from infoacq.posteriors._functional import notice_functional_dropout
-from infoacq.posteriors._inputs import Reader, blocks, device_of, pool_size
-from infoacq.posteriors._masked import MaskedModel, masked, untouched_random_state, warn_of_batch_statistics
+from infoacq.posteriors._inputs import Reader, blocks, pool_size
+from infoacq.posteriors._masked import MaskedModel, masked
 from infoacq.posteriors._npy import Facts, model_digest
-from infoacq.posteriors._outputs import Output, check_output_kind, to_probs
+from infoacq.posteriors._outputs import Output, check_output_kind
 from infoacq.posteriors._scorers import fastest_scorer
-from infoacq.posteriors._sinks import Out, Sink, make_sink
+from infoacq.posteriors._sinks import Out, Sink, fill, make_sink
 
 
 def predict_probs(
@@ -76,45 +75,28 @@ def predict_probs(
     _check_arguments(draws, seed)
     check_output_kind(output)
     facts: Facts = {"draws": int(draws), "seed": int(seed), "consistent": consistent, "output": output}
-    to_file = isinstance(out, (str, Path))
+    if isinstance(out, (str, Path)):
+        facts = {**facts, "model_sha256": model_digest(model)}
     size = pool_size(loader_or_tensor)
-    sink = make_sink(out, size, draws, dtype, {**facts, "model_sha256": model_digest(model)} if to_file else facts)
-    where = device_of(model) if device is None else torch.device(device)
-    here = model if where == device_of(model) else copy.deepcopy(model).to(where)
+    sink = make_sink(out, size, draws, dtype, facts)
+    here = on_device(model, device)
     warn_of_batch_statistics(here)
-    reader = Reader(blocks(loader_or_tensor), with_checksum=to_file)
+    reader = Reader(blocks(loader_or_tensor), with_checksum="model_sha256" in facts)
     with (
-        torch.inference_mode(False),
-        torch.no_grad(),
-        untouched_random_state(where),
+        untouched(device_of(here)),
         masked(here, seed, consistent=consistent) as runner,
         tqdm(total=size, initial=sink.rows, unit="candidate", disable=not progress) as bar,
     ):
-        _fill(sink, _scores(runner, reader, where, draws, sink), reader, output, bar)
-    if reader.rows == 0:
-        raise ValueError("the pool is empty: there is no candidate to predict.")
-    return sink.finish()
+        return fill(sink, _scores(runner, reader, draws, sink), reader, output, bar)
 
 
-def _scores(
-    runner: MaskedModel, reader: Reader, where: torch.device, draws: int, sink: Sink
-) -> Iterator[Float[Tensor, "n k c"]]:
+def _scores(runner: MaskedModel, reader: Reader, draws: int, sink: Sink) -> Iterator[Float[Tensor, "n k c"]]:
+    where = device_of(runner.model)
     stream = (block.to(where) for block in reader.after(sink.rows, sink.checksum))
     first = next(stream, None)
     if first is not None:
         notice_functional_dropout(runner, first[:2])
         yield from fastest_scorer(runner, first, draws, sink.rows)(chain([first], stream), draws)
-
-
-def _fill(sink: Sink, scores: Iterator[Tensor], reader: Reader, output: Output, bar: tqdm[NoReturn]) -> None:
-    identical = False
-    for chunk in scores:
-        probs = to_probs(chunk, output, sink.rows)
-        identical = bool((probs == probs[:, :1]).all()) and (identical or sink.rows == 0)
-        sink.write(probs, reader.checksum)
-        bar.update(len(probs))
-    if identical and probs.shape[1] > 1:
-        warnings.warn("all draws are identical: is every dropout probability 0?", stacklevel=3)
 
 
 def _check_arguments(draws: int, seed: int) -> None:
