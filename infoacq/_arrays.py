@@ -98,6 +98,16 @@ def zeros(shape: tuple[int, ...], like: Array) -> Array:
     return namespace(like).zeros(shape, dtype=like.dtype, device=device(like))
 
 
+def identity(size: int, like: Array) -> Array:
+    """The identity matrix of `like`'s maker, device and dtype."""
+    return namespace(like).eye(size, dtype=like.dtype, device=device(like))
+
+
+def spacing(x: Array) -> float:
+    """The relative distance of neighbouring numbers of `x`'s dtype."""
+    return float(namespace(x).finfo(x.dtype).eps)
+
+
 def take(x: Array, index: np.ndarray) -> Array:
     """The rows `index` of `x`, copied."""
     if is_numpy_array(x):

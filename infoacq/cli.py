@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=0, metavar="N", help="seed of sampled configurations and of random (default: 0)")
     add("--pending", type=Path, metavar="FILE", help="indices already sent to the labellers: text, .json or .npy")
     add("--array", metavar="NAME", help="which array of an .npz to read, if it holds several")
-    add("--max-configurations", type=int, default=10_000, metavar="N", help="of batchbald (default: 10000)")
+    add("--max-configurations", type=int, metavar="N", help="of batchbald (default: as its error needs)")
     add("--out", type=Path, metavar="FILE", help="write .csv or .json here (default: CSV on standard output)")
     return parser
 

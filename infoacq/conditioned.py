@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from infoacq import checks
 from infoacq._arrays import Array, from_host, ruled_out, to_host
-from infoacq.objective import Estimated, Objective, is_modular, is_submodular
+from infoacq.objective import Estimated, Exhaustible, Objective, Raced, is_modular, is_raced, is_submodular
 from infoacq.pool import Candidates, Pool
 from infoacq.selection import Pick, Selection
 
@@ -43,6 +43,24 @@ class Conditioned:
     def update(self, state: Any, chosen: Candidates, rng: np.random.Generator) -> Any:
         """The objective's update."""
         return self.objective.update(state, chosen, rng)
+
+    def remaining(self, state: Any) -> float:
+        """What is left by the objective; infinite if it does not know."""
+        return self.objective.remaining(state) if isinstance(self.objective, Exhaustible) else np.inf
+
+    @property
+    def raced(self) -> bool:
+        return is_raced(self.objective)
+
+    def sketch(self, state: Any, size: int, rng: np.random.Generator) -> Any:
+        """The objective's sketch."""
+        return cast(Raced, self.objective).sketch(state, size, rng)
+
+    def differences(
+        self, state: Any, candidates: Candidates, reference: Candidates
+    ) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
+        """The objective's differences: those ruled out by their gain never race."""
+        return cast(Raced, self.objective).differences(state, candidates, reference)
 
     def standard_errors(self, state: Any, candidates: Candidates) -> Float[Array, " n"]:
         """The objective's standard errors, 0 if it has none."""

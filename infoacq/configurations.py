@@ -17,6 +17,10 @@ from infoacq._arrays import Array, contract, detached, from_host, namespace
 from infoacq.sampling import impurity, thinned
 
 
+# Information below this many nats is rounding: noise is not measured against it.
+SMALLEST = 1e-9
+
+
 @dataclass(frozen=True)
 class Configurations:
     """Configurations of the chosen points: `posteriors` are p(draw | configuration), `masses` p(configuration).
@@ -78,6 +82,16 @@ class Configurations:
         """The variance that the latest sampling gave to each Σ_m masses_m each_nm."""
         variance: np.ndarray = _kernels.systematic_variances((each * self.masses)[:, self.settled :])
         return variance
+
+    def relative_variance(self, each: Float[np.ndarray, "1 m"]) -> float:
+        """The variance that the latest sampling gave to Σ_m masses_m each_m, relative to that; 0 of nothing."""
+        total = float((each @ self.masses)[0])
+        return float(self.sampling_variance(each)[0]) / total if total > SMALLEST else 0.0
+
+    @property
+    def remaining(self) -> float:
+        """Σ_m masses_m H[draw | configuration m], what is still to be told of the draws (nats)."""
+        return float(self.masses @ _kernels.row_entropies(self.posteriors))
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the copies, which are made again where they are needed."""

@@ -95,7 +95,8 @@ class SampledJointEntropy:
         num_configurations: how many configurations there may be.
         standard_error: the Monte-Carlo standard error of `entropy` (nats), a bound: errors of the points are added up.
         entropy_variance: what sampling before the latest gave to the variance of a conditional entropy (nats²).
-        information_variance: the same of a conditional mutual information (nats²).
+        information_noise: the same of a conditional mutual information, relative to that (nats): an error in the mass of
+            a configuration counts for less the less there is left to tell.
 
     Source: Kirsch et al. 2019 (arXiv 1906.08158), § 3.3.2 and appendix C. The labels of the last point are summed over
     and not drawn, so what a point adds is a weighted mean of exact conditional entropies.
@@ -106,7 +107,7 @@ class SampledJointEntropy:
     num_configurations: int
     standard_error: float = 0.0
     entropy_variance: float = 0.0
-    information_variance: float = 0.0
+    information_noise: float = 0.0
 
     @property
     def draw_weights(self) -> Float[Array, " k"]:
@@ -133,9 +134,9 @@ class SampledJointEntropy:
 
     def information_error(self, probs: Float[Array, "n k c"]) -> Float[Array, " n"]:
         """The Monte-Carlo standard error of each candidate's I[y_n; draw | y_S] (nats)."""
-        _, information = self._each(to_host(self.configurations.checked(probs)))
-        latest = self.configurations.sampling_variance(information)
-        return from_host(np.sqrt(self.information_variance + latest), like=probs)
+        _, each = self._each(to_host(self.configurations.checked(probs)))
+        earlier = self.information_noise * np.clip(each @ self.configurations.masses, 0.0, None)
+        return from_host(np.sqrt(earlier + self.configurations.sampling_variance(each)), like=probs)
 
     def append(self, probs: Float[Array, "k c"], rng: np.random.Generator) -> "SampledJointEntropy":
         """The joint entropy with one more point: every label of it under every configuration, then a sample of these.
@@ -158,7 +159,7 @@ class SampledJointEntropy:
             entropy=self.entropy + float(now.masses @ entropies[0]),
             standard_error=self.standard_error + entropy_variance**0.5,
             entropy_variance=entropy_variance,
-            information_variance=self.information_variance + float(now.sampling_variance(information)[0]),
+            information_noise=self.information_noise + now.relative_variance(information),
         )
 
     def _each(self, p: Float[np.ndarray, "n k c"]) -> tuple[Float[np.ndarray, "n m"], Float[np.ndarray, "n m"]]:
@@ -170,7 +171,7 @@ class SampledJointEntropy:
     def _impurities(self, p: Float[np.ndarray, "k c"]) -> Float[np.ndarray, "m c"]:
         """The impurity of each configuration's posterior once it has each label of one more point."""
         posteriors = self.configurations.posteriors
-        total = posteriors @ p
+        squared_total = (posteriors @ p) ** 2
         squares = (posteriors**2) @ (p**2)
-        left: np.ndarray = np.clip(1.0 - squares / np.where(total > 0, total, 1.0) ** 2, 0.0, 1.0)
+        left: np.ndarray = np.clip(1.0 - squares / np.where(squared_total > 0, squared_total, 1.0), 0.0, 1.0)
         return left

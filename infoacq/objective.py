@@ -45,6 +45,30 @@ class Estimated(Protocol):
 
 
 @runtime_checkable
+class Raced(Protocol):
+    """An objective whose gains are sums over configurations, of which a sample can be compared first."""
+
+    def sketch(self, state: Any, size: int, rng: np.random.Generator) -> Any:
+        """The state on a sample of about `size` configurations; the state itself if that would save little."""
+        ...
+
+    def differences(
+        self, state: Any, candidates: Candidates, reference: Candidates
+    ) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
+        """Each candidate's gain less that of the one reference, and the standard error of this difference."""
+        ...
+
+
+@runtime_checkable
+class Exhaustible(Protocol):
+    """An objective that knows how much is left to gain."""
+
+    def remaining(self, state: Any) -> float:
+        """The most that any more candidates can add to the batch (nats); infinite if that is not known."""
+        ...
+
+
+@runtime_checkable
 class Bounded(Protocol):
     """An objective whose value no batch can exceed."""
 
@@ -79,3 +103,8 @@ def is_modular(objective: object) -> bool:
 def is_submodular(objective: object) -> bool:
     """Whether the objective says that gains never grow as the batch does."""
     return is_modular(objective) or bool(getattr(objective, "submodular", False))
+
+
+def is_raced(objective: object) -> bool:
+    """Whether the objective can compare candidates on a sample; a wrapper can if what it wraps can."""
+    return isinstance(objective, Raced) and bool(getattr(objective, "raced", True))

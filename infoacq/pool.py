@@ -80,10 +80,12 @@ class ArrayPool:
     """A pool in one array (memory-mapped, if you like), read in shards of `shard_size` candidates.
 
     Entropies under each draw are kept once something asked for them: c times fewer numbers than the predictions.
+    `outcome` says what the predictions are of: "classes", "outputs" or "values".
     """
 
     predictions: Float[Array, "n k *outcome"]
     shard_size: int = 1 << 16
+    outcome: str = "classes"
 
     def __len__(self) -> int:
         return int(self.predictions.shape[0])

@@ -11,8 +11,8 @@ import numpy as np
 from infoacq import checks
 from infoacq.conditioned import condition
 from infoacq.maximiser import Map, Maximiser
-from infoacq.maximisers import Greedy, LazyGreedy, TopK
-from infoacq.objective import Bounded, Objective, Reported, Seeded, is_modular, is_submodular
+from infoacq.maximisers import Greedy, LazyGreedy, RacingGreedy, TopK
+from infoacq.objective import Bounded, Objective, Reported, Seeded, is_modular, is_raced, is_submodular
 from infoacq.pool import as_pool
 from infoacq.selection import SaturationWarning, Selection
 
@@ -34,8 +34,8 @@ def select_batch(
             `from_probs`, `from_log_probs` or `from_logits` returned.
         objective: what a batch is worth, such as `BatchBALD()`.
         batch_size: how many candidates to choose.
-        maximiser: how to choose them. By default the cheapest that is exact for the objective: TopK if it is
-            modular, LazyGreedy if it is submodular, otherwise Greedy.
+        maximiser: how to choose them. By default the cheapest for the objective: TopK if it is modular, RacingGreedy
+            if it is submodular and can be raced (as BatchBALD), LazyGreedy if it is submodular, otherwise Greedy.
         pending: positions whose labels are being waited for: conditioned on, in this order, and never returned.
         seed: for sampled configurations and random objectives; the same seed gives the same batch.
         map: where shards are scored, such as an executor's `map`; the built-in one by default.
@@ -79,10 +79,12 @@ def select_batch(
 
 
 def default_maximiser(objective: Objective[Any]) -> Maximiser:
-    """The cheapest maximiser whose batch is that of plain greedy for this objective."""
+    """The cheapest maximiser whose batch is that of plain greedy for this objective (a race: nearly always)."""
     if is_modular(objective):
         return TopK()
-    return LazyGreedy() if is_submodular(objective) else Greedy()
+    if is_submodular(objective):
+        return RacingGreedy() if is_raced(objective) else LazyGreedy()
+    return Greedy()
 
 
 def _within_limit(chosen: Selection, unit: str, limit: float, worth: float) -> Selection:

@@ -15,6 +15,7 @@ from infoacq.checks.arguments import (
     no_negative_gain,
     objective,
     positions,
+    raced,
     some_chosen,
     summand,
     whole_number,
@@ -31,6 +32,7 @@ from infoacq.checks.predictions import (
     same_place,
     shape,
 )
+from infoacq.checks.values import gaussian_targets, same_features, several_draws, values
 
 __all__ = [
     "alike",
@@ -46,6 +48,7 @@ __all__ = [
     "fits_in_pool",
     "floating_array",
     "gains",
+    "gaussian_targets",
     "log_probabilities",
     "logits",
     "no_negative_gain",
@@ -55,11 +58,15 @@ __all__ = [
     "outcome",
     "positions",
     "probabilities",
+    "raced",
     "real_number",
     "relative_weights",
+    "same_features",
     "same_place",
+    "several_draws",
     "shape",
     "some_chosen",
     "summand",
+    "values",
     "whole_number",
 ]

@@ -201,3 +201,16 @@ def enough(available: int, wanted: int, name: str, of: str) -> None:
     """
     if wanted > available:
         raise ValueError(f"{name} must be at most {available}, the number of points in {of}; got {wanted}.")
+
+
+def raced(can: bool, objective: object) -> None:
+    """Check that an objective can compare candidates on a sample of its configurations.
+
+    Raises:
+        ValueError: if it cannot.
+    """
+    if not can:
+        raise ValueError(
+            f"RacingGreedy needs an objective with sketch and differences; {type(objective).__name__} has none. "
+            "Use LazyGreedy()."
+        )

@@ -9,18 +9,25 @@ from jaxtyping import Float
 from infoacq._arrays import is_array, to_host
 
 
-def real_number(value: object, name: str, least: float = -math.inf, above: float = -math.inf) -> float:
-    """`value` as a float, known to be finite, at least `least` and above `above`.
+def real_number(
+    value: object, name: str, least: float = -math.inf, above: float = -math.inf, below: float = math.inf
+) -> float:
+    """`value` as a float, known to be finite, at least `least`, above `above` and below `below`.
 
     Raises:
         TypeError: if it is no number.
-        ValueError: if it is not finite or too small.
+        ValueError: if it is not finite, too small or too large.
     """
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise TypeError(f"{name} must be a number; got {value!r}.")
-    if not math.isfinite(value) or value < least or value <= above:
-        wanted = f" above {above:g}" if above > -math.inf else f" of at least {least:g}" if least > -math.inf else ""
-        raise ValueError(f"{name} must be a finite number{wanted}; got {value}.")
+    if not math.isfinite(value) or value < least or value <= above or value >= below:
+        bounds = [
+            f"of at least {least:g}" if least > -math.inf else "",
+            f"above {above:g}" if above > -math.inf else "",
+            f"below {below:g}" if below < math.inf else "",
+        ]
+        wanted = " and ".join(bound for bound in bounds if bound)
+        raise ValueError(f"{name} must be a finite number {wanted}".rstrip() + f"; got {value}.")
     return float(value)
 
 

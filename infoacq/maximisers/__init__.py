@@ -4,6 +4,8 @@ from infoacq.maximisers.budgeted import BudgetedGreedy
 from infoacq.maximisers.greedy import Greedy
 from infoacq.maximisers.lazy import LazyGreedy
 from infoacq.maximisers.must_have import MustHave
+from infoacq.maximisers.racing import RacingGreedy
+from infoacq.maximisers.sieve import SieveStreaming
 from infoacq.maximisers.stochastic import PowerSampling, SoftmaxSampling, SoftRankSampling
 from infoacq.maximisers.topk import TopK
 
@@ -13,6 +15,8 @@ __all__ = [
     "LazyGreedy",
     "MustHave",
     "PowerSampling",
+    "RacingGreedy",
+    "SieveStreaming",
     "SoftRankSampling",
     "SoftmaxSampling",
     "TopK",

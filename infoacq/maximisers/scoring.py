@@ -1,6 +1,6 @@
 """Gains of many candidates: the only loop over shards, and the decision between them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from infoacq import checks
 from infoacq._arrays import resolution, to_host
 from infoacq.maximiser import Map
-from infoacq.objective import Estimated, Objective
+from infoacq.objective import Estimated, Objective, Raced
 from infoacq.pool import Candidates, Pool, Shard
 
 # Candidates that are re-evaluated together: what one call to `map` is worth, and a bound on what is copied at once.
@@ -49,8 +49,15 @@ def score_pool(objective: Objective[Any], state: Any, pool: Pool, map: Map) -> S
 
 def score_some(objective: Objective[Any], state: Any, pool: Pool, index: Int[np.ndarray, " n"], map: Map) -> Scored:
     """The gains of the candidates at `index`, in that order."""
-    pieces = (Loaded(pool.take(index[i : i + PIECE])) for i in range(0, len(index), PIECE))
-    return _scored(objective, state, pieces, map)
+    return _scored(objective, state, _pieces(pool, index), map)
+
+
+def compare_some(
+    objective: Raced, state: Any, pool: Pool, index: Int[np.ndarray, " n"], reference: Candidates, map: Map
+) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+    """The gains of the candidates at `index` less the reference's, and the standard errors of these differences."""
+    parts = list(map(partial(_compare_shard, objective, state, reference), _pieces(pool, index)))
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
 def standard_error(objective: Objective[Any], state: Any, chosen: Candidates) -> float:
@@ -73,6 +80,10 @@ def tie(scored: Scored) -> float:
     return scored.resolution * max(1.0, abs(largest)) if np.isfinite(largest) else 0.0
 
 
+def _pieces(pool: Pool, index: Int[np.ndarray, " n"]) -> Iterator[Loaded]:
+    return (Loaded(pool.take(index[i : i + PIECE])) for i in range(0, len(index), PIECE))
+
+
 def _scored(objective: Objective[Any], state: Any, shards: Iterable[Shard], map: Map) -> Scored:
     parts: list[Scored] = list(map(partial(_score_shard, objective, state), shards))
     return Scored(
@@ -87,3 +98,10 @@ def _score_shard(objective: Objective[Any], state: Any, shard: Shard) -> Scored:
     gains = to_host(objective.gains(state, candidates))
     checks.gains(gains, candidates.index, objective)
     return Scored(candidates.index, gains, resolution(candidates.predictions))
+
+
+def _compare_shard(
+    objective: Raced, state: Any, reference: Candidates, shard: Shard
+) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+    differences, errors = objective.differences(state, shard.load(), reference)
+    return to_host(differences), to_host(errors)
