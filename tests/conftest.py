@@ -8,6 +8,11 @@ import jaxtyping
 import pytest
 from hypothesis import HealthCheck, settings
 
+# JAX compiles every operation anew for each shape: what one test or worker compiled, the others and the next run read.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "jax"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+
 # Before anything imports infoacq: every annotated shape and dtype is checked in the tests, and only there.
 jaxtyping.install_import_hook("infoacq", "beartype.beartype")
 

@@ -5,7 +5,9 @@ from hypothesis import strategies as st
 
 # Candidates, draws, classes of the tests on every backend: one shape, as JAX compiles anew for each.
 STANDARD = (6, 4, 3)
-TRAP_1 = np.array([[[1, 0], [1, 0]], [[1, 0], [0, 1]], [[0.5, 0.5], [0.5, 0.5]]])
+# The example of trap 1, of BALD 0, log 2, 0, in that shape: draws twice, and a class that never happens.
+_CERTAIN_TOLD_COIN = [[[1, 0, 0], [1, 0, 0]], [[1, 0, 0], [0, 1, 0]], [[0.5, 0.5, 0], [0.5, 0.5, 0]]]
+TRAP_1 = np.tile(np.array(_CERTAIN_TOLD_COIN), (2, 2, 1))
 
 
 def dyadic(seed: int, n: int, k: int, c: int, parts: int = 64) -> np.ndarray:

@@ -28,23 +28,26 @@ def joint_of(batch, like, count: int | None = None):
 @SATURATING
 def test_trap_01_zeros_and_ones(xp: Backend) -> None:
     p = xp.array(TRAP_1)
-    np.testing.assert_allclose(numpy(infoacq.mutual_information(p)), [0, math.log(2), 0], atol=xp.tolerance)
-    selection = select_batch(p, BatchBALD(), 3, maximiser=Greedy())
-    assert selection.indices == [1, 0, 2]
-    assert selection.scores == pytest.approx([math.log(2)] * 3, abs=xp.tolerance)
-    for count in (None, 4):
-        joint = joint_of([p[i, ...] for i in (1, 1, 2, 0)], p, count)
-        assert joint.entropy == pytest.approx(2 * math.log(2), abs=1e-9)
-        np.testing.assert_allclose(numpy(joint.conditional_entropy(p)), [0, 0, math.log(2)], atol=xp.tolerance)
+    np.testing.assert_allclose(numpy(infoacq.mutual_information(p)), [0, math.log(2), 0] * 2, atol=xp.tolerance)
+    selection = select_batch(p, BatchBALD(), 4, maximiser=Greedy())
+    assert selection.indices == [1, 0, 2, 3]
+    assert selection.scores == pytest.approx([math.log(2)] * 4, abs=xp.tolerance)
+
+
+@pytest.mark.parametrize("count", [None, 4, 20])
+def test_trap_01_impossible_configurations(count: int | None) -> None:
+    joint = joint_of([TRAP_1[i] for i in (1, 1, 2, 0, 2)], TRAP_1, count)
+    assert joint.entropy == pytest.approx(3 * math.log(2), abs=1e-9)
+    np.testing.assert_allclose(joint.conditional_entropy(TRAP_1), [0, 0, math.log(2)] * 2, atol=1e-9)
 
 
 def test_trap_01_log_probabilities_of_minus_infinity(xp: Backend) -> None:
     with np.errstate(divide="ignore"):
         logs = np.log(TRAP_1)
     for pool in (from_log_probs(xp.array(logs)), from_logits(xp.array(logs))):
-        gains = numpy(BALD().gains(None, pool.take(np.arange(3))))
+        gains = numpy(BALD().gains(None, pool.take(np.arange(6))))
         # log ½ is not exact in half precision, and a row may then miss 1 by its rounding.
-        np.testing.assert_allclose(gains, [0, math.log(2), 0], atol=max(xp.tolerance, 2e-2 * ("16" in xp.dtype)))
+        np.testing.assert_allclose(gains, [0, math.log(2), 0] * 2, atol=max(xp.tolerance, 2e-2 * ("16" in xp.dtype)))
 
 
 @pytest.mark.parametrize("count", [None, 64], ids=["exact", "sampled"])
