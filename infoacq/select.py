@@ -4,7 +4,7 @@ import math
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def select_batch(
     batch_size: int,
     *,
     maximiser: Maximiser | None = None,
-    pending: Iterable[int] = (),
+    pending: Iterable[SupportsIndex] = (),
     seed: int | None = None,
     map: Map = map,
 ) -> Selection:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from jaxtyping import Int
@@ -27,7 +27,9 @@ class PoolSplit:
         return isinstance(other, PoolSplit) and self.to_json() == other.to_json()
 
     @classmethod
-    def start(cls, size: int, *, labelled: Iterable[int] = (), held_out: Iterable[int] = ()) -> "PoolSplit":
+    def start(
+        cls, size: int, *, labelled: Iterable[SupportsIndex] = (), held_out: Iterable[SupportsIndex] = ()
+    ) -> "PoolSplit":
         """The split of `size` points with these indices labelled and held out, and the rest in the pool.
 
         Raises:
@@ -41,7 +43,9 @@ class PoolSplit:
         return cls(size, first, kept)
 
     @classmethod
-    def balanced(cls, targets: Iterable[int], *, labelled_per_class: int, held_out: int = 0, seed: int) -> "PoolSplit":
+    def balanced(
+        cls, targets: Iterable[SupportsIndex], *, labelled_per_class: int, held_out: int = 0, seed: int
+    ) -> "PoolSplit":
         """A random split that depends on its seed alone, with as many labelled points of every class.
 
         Raises:
@@ -67,7 +71,7 @@ class PoolSplit:
         free[self.labelled] = free[self.held_out] = False
         return np.flatnonzero(free)
 
-    def indices(self, positions: Iterable[int]) -> Int[np.ndarray, " chosen"]:
+    def indices(self, positions: Iterable[SupportsIndex]) -> Int[np.ndarray, " chosen"]:
         """The data set's indices at these pool positions, in the order given.
 
         Raises:
@@ -77,7 +81,7 @@ class PoolSplit:
         found: np.ndarray = self.pool[checks.positions(positions, len(self.pool), "positions")]
         return found
 
-    def acquire(self, positions: Iterable[int]) -> "PoolSplit":
+    def acquire(self, positions: Iterable[SupportsIndex]) -> "PoolSplit":
         """The split after the points at these pool positions have been labelled, in the order given.
 
         Raises:

@@ -1,6 +1,7 @@
 """Checks of everything else that a caller gives: numbers, positions, objectives and what these return."""
 
 from collections.abc import Iterable, Sequence
+from typing import SupportsIndex
 
 import numpy as np
 
@@ -19,7 +20,7 @@ def whole_number(value: object, name: str, least: int = 1) -> int:
     return int(value)
 
 
-def positions(values: Iterable[int], size: int, name: str, of: str = "the pool") -> np.ndarray:
+def positions(values: Iterable[SupportsIndex], size: int, name: str, of: str = "the pool") -> np.ndarray:
     """`values` as an int64 array, known to be distinct positions in `of`, which has `size` of them.
 
     Raises:
