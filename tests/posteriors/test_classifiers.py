@@ -147,8 +147,8 @@ def test_the_page_in_the_docs_runs_and_chooses_a_batch(capsys, untyped):
     names: dict = {}
     exec(compile(code.group(1), str(page), "exec"), names)
     assert "to label next" in capsys.readouterr().out
-    assert names["probs"].shape == (500, 50, 10)
-    assert len(set(names["split"].labelled.tolist())) == 80
+    assert names["probs"].shape == (500, 200, 10)
+    assert len(set(names["split"].labelled.tolist())) == 115
     # The same trees by scikit-learn's own average, so that the page's predictions are the forest's.
     images = load_digits().data[names["split"].pool[:20]]
     mean = classifiers.predict_probs(names["forest"], images, progress=False).mean(axis=1)
