@@ -30,7 +30,8 @@ class BudgetedGreedy:
         TypeError: if costs or budget are no numbers.
         ValueError: if one is not finite and above 0, or (when choosing) there is not one cost a candidate.
 
-    Source: Leskovec et al. 2007, Cost-effective outbreak detection in networks, theorem 3; Khuller, Moss and Naor 1999.
+    Source: Leskovec et al. 2007, Cost-effective outbreak detection in networks; Khuller, Moss and Naor 1999, The
+    budgeted maximum coverage problem.
     """
 
     cost: Any

@@ -116,7 +116,7 @@ def _falling(bounds: Scored, index: Int[np.ndarray, " n"]) -> Int[np.ndarray, " 
     return falling
 
 
-def _contenders(bounds: Scored, index: Int[np.ndarray, " n"], leader: int) -> Int[np.ndarray, " n"]:
+def _contenders(bounds: Scored, index: Int[np.ndarray, " n"], leader: int) -> Int[np.ndarray, " left"]:
     """Those of `index` whose bounds are not below the leader's gain."""
     left: np.ndarray = index[bounds.gains[index] >= bounds.gains[leader] - tie(bounds)]
     return left

@@ -43,7 +43,7 @@ class SieveStreaming:
         ValueError: if it is not above 0 and below ½.
 
     Source: Badanidiyuru et al. 2014, Streaming submodular maximization: massive data summarization on the fly,
-    algorithm 3 and theorem 5.2.
+    algorithm 3.
     """
 
     epsilon: float = 0.1

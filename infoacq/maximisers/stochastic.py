@@ -3,7 +3,7 @@
 The draw is Gumbel top-k: noise of a Gumbel distribution on the logarithm of the weights, and the largest are a draw in
 proportion to the weights, one after the other and without replacement (Kool et al. 2019, arXiv 1903.06059).
 
-Source: Kirsch et al. 2021 (arXiv 2106.12059), Stochastic batch acquisition, § 3; `coldness` is the paper's β, one over
+Source: Kirsch et al. 2021 (arXiv 2106.12059), Stochastic batch acquisition; `coldness` is the paper's β, one over
 the temperature: the colder, the nearer to the candidates of the largest gains.
 """
 

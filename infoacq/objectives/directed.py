@@ -35,7 +35,7 @@ class ITL:
         TypeError: if `targets` are no such pool, or a variance no number.
         ValueError: if a variance is not finite, `noise_variance` not above 0, or `target_noise_variance` negative.
 
-    Source: Hübotter et al. 2024 (arXiv 2402.15898), Transductive active learning, eq. 1.
+    Source: Hübotter et al. 2024 (arXiv 2402.15898), Transductive active learning: theory and applications.
     """
 
     targets: Any

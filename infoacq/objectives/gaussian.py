@@ -24,7 +24,7 @@ class GaussianBatchBALD:
         TypeError: if `noise_variance` is no number.
         ValueError: if it is not finite and above 0.
 
-    Source: Kirsch 2023 (arXiv 2302.08981), Black-box batch active learning for regression, § 3; for linear models
+    Source: Kirsch 2023 (arXiv 2302.08981), Black-box batch active learning for regression; for linear models
     MacKay 1992, Information-based objective functions for active data selection.
     """
 

@@ -27,7 +27,7 @@ class CostAware:
         TypeError: if `objective` is none, or costs are no numbers.
         ValueError: if a cost is not finite and above 0, or (when choosing) there is not one a candidate.
 
-    Source: Leskovec et al. 2007, Cost-effective outbreak detection in networks, § 3.2.
+    Source: Leskovec et al. 2007, Cost-effective outbreak detection in networks.
     """
 
     objective: Objective[Any]
