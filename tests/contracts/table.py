@@ -21,7 +21,7 @@ from infoacq import (
     TopK,
     VariationRatios,
 )
-from infoacq.maximisers import PowerSampling, SoftmaxSampling, SoftRankSampling
+from infoacq.maximisers import PowerSampling, SieveStreaming, SoftmaxSampling, SoftRankSampling
 from infoacq.objective import is_modular, is_submodular
 from infoacq.objectives import EPIG, JointPredictiveEntropy, Scores, SetFunction
 from infoacq.wrappers import WeightedSum
@@ -160,7 +160,7 @@ class MaximiserRow:
     name: str
     maximiser: Any
     takes: Callable[[object], bool]
-    random: bool = False  # it draws the batch instead of taking the best
+    random: bool = False  # it draws the batch, or takes candidates as they come, instead of the best
 
     def __str__(self) -> str:
         return self.name
@@ -172,6 +172,12 @@ MAXIMISERS = [
     MaximiserRow("LazyGreedy", LazyGreedy(), is_submodular),
     MaximiserRow("LazyGreedy-2", LazyGreedy(first=2), is_submodular),
     MaximiserRow("PowerSampling", PowerSampling(), lambda objective: not isinstance(objective, Charged), random=True),
+    MaximiserRow(
+        "SieveStreaming",
+        SieveStreaming(0.3),
+        lambda objective: is_submodular(objective) and not isinstance(objective, Charged),
+        random=True,
+    ),
     MaximiserRow("SoftRankSampling", SoftRankSampling(), lambda objective: True, random=True),
     MaximiserRow("SoftmaxSampling", SoftmaxSampling(), lambda objective: True, random=True),
 ]
