@@ -5,12 +5,13 @@ import csv
 import json
 import os
 import sys
-import tempfile
 import warnings
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (OSError, TypeError, ValueError, KeyError) as error:
+    except (OSError, TypeError, ValueError, LookupError) as error:
         print(f"infoacq: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     return 0
@@ -91,6 +92,8 @@ def _parser() -> argparse.ArgumentParser:
 def _select(options: argparse.Namespace) -> Selection:
     if options.out is not None and options.out.suffix not in (".csv", ".json"):
         raise ValueError(f"--out must end in .csv or .json; got {options.out}.")
+    if options.out is not None and not options.out.parent.is_dir():
+        raise FileNotFoundError(f"--out: there is no folder {options.out.parent}; make it first.")
     batchbald = options.objective == "batchbald"
     objective = BatchBALD(options.max_configurations) if batchbald else OBJECTIVES[options.objective]()
     pending = [] if options.pending is None else _read_indices(options.pending)
@@ -107,23 +110,27 @@ def _read_array(path: Path, name: str | None) -> np.ndarray:
     """The array in a .npy or .npz file; a .npy file is memory-mapped.
 
     Raises:
-        OSError, ValueError: if there is no such file or array, with the way out.
+        OSError, ValueError, LookupError: if there is no such file or array, with the way out.
     """
     if path.suffix not in (".npy", ".npz"):
         raise ValueError(f"{path} must be a .npy or .npz file: numpy.save writes one.")
     try:
-        loaded = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
-            raise
+        return _loaded(path, name)
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except (ValueError, EOFError, OSError, BadZipFile, zlib.error) as error:
         raise ValueError(f"{path} cannot be read as an array, it may be cut off: {error}") from error
+
+
+def _loaded(path: Path, name: str | None) -> np.ndarray:
+    loaded = np.load(path, mmap_mode="r", allow_pickle=False)
     if isinstance(loaded, np.ndarray):
         return loaded
     with loaded:
         if name is None and len(loaded.files) != 1:
-            raise ValueError(f"{path} holds {', '.join(loaded.files) or 'no array'}: choose one with --array NAME.")
+            raise LookupError(f"{path} holds {', '.join(loaded.files) or 'no array'}: choose one with --array NAME.")
         if name is not None and name not in loaded.files:
-            raise ValueError(f"{path} holds no array {name!r}, but {', '.join(loaded.files)}.")
+            raise LookupError(f"{path} holds no array {name!r}, but {', '.join(loaded.files)}.")
         array: np.ndarray = loaded[name or loaded.files[0]]
         return array
 
@@ -135,31 +142,29 @@ def _read_indices(path: Path) -> list[int]:
         OSError, ValueError: if they cannot be read.
     """
     if path.suffix == ".npy":
-        values = _read_array(path, None).reshape(-1).tolist()
-    elif path.suffix == ".json":
-        stored = json.loads(path.read_text())
-        values = stored["index"] if isinstance(stored, dict) else stored
-    elif path.suffix == ".csv":
-        with path.open(newline="") as file:
-            values = [row["index"] for row in csv.DictReader(file)]
-    else:
-        values = path.read_text().replace(",", " ").split()
+        return _read_array(path, None).reshape(-1).tolist()
     try:
-        return [int(value) for value in values]
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{path} must hold whole numbers, one an index; {error}.") from error
+        text = path.read_text()
+        if path.suffix == ".json":
+            stored = json.loads(text)
+            return stored["index"] if isinstance(stored, dict) else list(stored)
+        if path.suffix == ".csv":
+            return [int(row["index"]) for row in csv.DictReader(text.splitlines())]
+        return [int(value) for value in text.replace(",", " ").split()]
+    except (TypeError, ValueError, KeyError) as error:
+        raise ValueError(f"{path} must hold whole numbers, a list or the column index; got {error!r}.") from error
 
 
 @contextmanager
 def _written_whole(path: Path) -> Iterator[TextIO]:
     """A file that takes its name only once it is complete."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with os.fdopen(handle, "w", newline="") as file:
+        with temporary.open("x", newline="") as file:
             yield file
-        Path(temporary).replace(path)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
