@@ -63,7 +63,7 @@ def probabilities(x: object, axes: str = "n k c", name: str = "predictions") -> 
     shape(p, axes, name)
     tolerance = SUM_TOLERANCE[dtype_name(p)]
     xp, start = namespace(p), 0
-    for block in blocks(p):
+    for block in blocks(p if p.ndim > 1 else p[None, :]):
         right = (xp.abs(xp.sum(block, axis=-1) - 1.0) <= tolerance) & (xp.min(block, axis=-1) >= 0.0)
         if not bool(xp.all(right)):
             wrong = np.argwhere(~np.asarray(to_host(xp.astype(right, block.dtype)), dtype=bool))[0]
@@ -76,7 +76,7 @@ def _row_error(row: np.ndarray, at: np.ndarray, start: int, axes: str, name: str
     """What is wrong with the row of class probabilities `row`, found at `at` behind `start`, and the way out."""
     position = [int(at[0]) + start, *(int(i) for i in at[1:])]
     words = {"n": "candidate", "k": "draw", "t": "target", "l": "output"}
-    where = ", ".join(f"{words[a]} {i}" for a, i in zip(axes.split(), position, strict=False)) or "the row"
+    where = ", ".join(f"{words[a]} {i}" for a, i in zip(axes.split()[:-1], position, strict=False)) or "the row"
     shown = np.array2string(row[:6], precision=4, separator=", ") + (" …" if row.size > 6 else "")
     if not np.isfinite(row).all():
         if (row <= 0).all():
