@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -13,15 +14,17 @@ from torch import Tensor, nn
 from torch.fx import Node
 from torch.fx.node import map_arg
 
+from infoacq.posteriors._evaluation import device_of
 from infoacq.posteriors._first_convolution import FirstConvolution, ends_of_draws, find_first_convolution
 from infoacq.posteriors._masks import Masks
 from infoacq.posteriors._ops import Kind
 from infoacq.posteriors._outputs import class_scores
 from infoacq.posteriors._plan import Plan
 from infoacq.posteriors._subnetwork import Draw, convolve
+from infoacq.posteriors._threads import fitting_number, workers
 from infoacq.posteriors._trace import attribute_of, call
 
-_CHUNK_ROWS = 512
+_CHUNK_ROWS = 256  # for each thread
 _CHUNK_BYTES = 64 * 2**20
 _ENDS_BYTES = 128 * 2**20  # what may be held of a convolution's outputs for many draws
 
@@ -38,20 +41,68 @@ class _Block:
         return sum(value.nbytes for value in self.carried.values() if isinstance(value, Tensor))
 
 
+@dataclass(frozen=True)
+class _Follower:
+    """A plan for a model, and what it takes to run it."""
+
+    plan: Plan
+    model: nn.Module
+    masks: Masks
+    draws: int
+    first: FirstConvolution | None
+    threads: int
+
+    def scores(self, chunk: list[_Block]) -> Float[Tensor, "n k c"]:
+        """One draw after the other over the whole chunk: the weights of a sub-network are cut out once a chunk."""
+        columns: list[Tensor] = []
+        with workers(min(self.threads, self.draws)) as in_threads:
+            for numbers in self._groups(sum(block.rows for block in chunk)):
+                ends = in_threads(partial(self._ends, numbers), chunk)
+                columns += in_threads(partial(self._column, chunk, ends), enumerate(numbers))
+        return torch.stack(columns, dim=1)
+
+    def _groups(self, rows: int) -> Iterator[range]:
+        group = self.draws
+        if self.first is not None:
+            row_bytes = prod(self.first.end.meta["shape"][1:]) * self.first.convolution.module.weight.element_size()
+            group = max(1, _ENDS_BYTES // (rows * row_bytes))
+        return (range(start, min(start + group, self.draws)) for start in range(0, self.draws, group))
+
+    def _ends(self, numbers: range, block: _Block) -> list[dict[Node, Any]]:
+        """For each draw, the nodes that are known beforehand."""
+        if self.first is None:
+            return [{} for _ in numbers]
+        draws = [Draw(number, self.plan, self.masks) for number in numbers]
+        parts = ends_of_draws(self.first, draws, block.carried[self.first.source])
+        return [{} if part is None else {self.first.end: part, **self.first.skipped} for part in parts]
+
+    def _column(
+        self, chunk: list[_Block], ends: list[list[dict[Node, Any]]], place_and_number: tuple[int, int]
+    ) -> Float[Tensor, "n c"]:
+        place, number = place_and_number
+        draw = Draw(number, self.plan, self.masks)
+        scores = [
+            class_scores(draw.run(block.carried | known[place]), block.rows)
+            for block, known in zip(chunk, ends, strict=True)
+        ]
+        return torch.cat(scores)
+
+
 def follow(
     plan: Plan, model: nn.Module, masks: Masks, blocks: Iterable[Tensor], draws: int
 ) -> Iterator[Float[Tensor, "n k c"]]:
     """Class scores of all draws for chunks of blocks, in order; memory does not grow with the number of blocks."""
-    first = find_first_convolution(plan, draws)
+    threads = fitting_number() if plan.is_reentrant and device_of(model).type == "cpu" else 1
+    follower = _Follower(plan, model, masks, draws, find_first_convolution(plan, draws), threads)
     chunk: list[_Block] = []
     for block in blocks:
         chunk.append(_Block(_run_shared(plan, model, block), len(block)))
-        full = sum(b.rows for b in chunk) >= _CHUNK_ROWS or sum(b.nbytes for b in chunk) >= _CHUNK_BYTES
-        if full:
-            yield _score(plan, first, masks, chunk, draws)
+        rows, size = sum(b.rows for b in chunk), sum(b.nbytes for b in chunk)
+        if rows >= _CHUNK_ROWS * max(2, threads) or size >= _CHUNK_BYTES:
+            yield follower.scores(chunk)
             chunk = []
     if chunk:
-        yield _score(plan, first, masks, chunk, draws)
+        yield follower.scores(chunk)
 
 
 def _run_shared(plan: Plan, model: nn.Module, block: Tensor) -> dict[Node, Any]:
@@ -69,36 +120,3 @@ def _run_shared(plan: Plan, model: nn.Module, block: Tensor) -> dict[Node, Any]:
         else:
             values[node] = call(node, step.module, args, kwargs)
     return {node: values[node] for node in plan.carried}
-
-
-def _score(plan: Plan, first: FirstConvolution | None, masks: Masks, chunk: list[_Block], draws: int) -> Tensor:
-    """One draw after the other over the whole chunk: the weights of a sub-network are cut out once a chunk."""
-    columns: list[Tensor] = []
-    group = draws if first is None else _group_size(first, sum(block.rows for block in chunk))
-    for start in range(0, draws, group):
-        numbers = range(start, min(start + group, draws))
-        ends = [_ends(plan, first, masks, block, numbers) for block in chunk]
-        for i, number in enumerate(numbers):
-            draw = Draw(number, plan, masks)
-            scores = [
-                class_scores(draw.run(block.carried | of_block[i]), block.rows)
-                for block, of_block in zip(chunk, ends, strict=True)
-            ]
-            columns.append(torch.cat(scores))
-    return torch.stack(columns, dim=1)
-
-
-def _ends(
-    plan: Plan, first: FirstConvolution | None, masks: Masks, block: _Block, numbers: range
-) -> list[dict[Node, Any]]:
-    """For each draw, the nodes that are known beforehand."""
-    if first is None:
-        return [{} for _ in numbers]
-    draws = [Draw(number, plan, masks) for number in numbers]
-    parts = ends_of_draws(first, draws, block.carried[first.source])
-    return [{} if part is None else {first.end: part, **first.skipped} for part in parts]
-
-
-def _group_size(first: FirstConvolution, rows: int) -> int:
-    row_bytes = prod(first.end.meta["shape"][1:]) * first.convolution.module.weight.element_size()
-    return int(max(1, _ENDS_BYTES // (rows * row_bytes)))

@@ -8,6 +8,7 @@ product of its mask with these addends. For a 5x5 kernel that is a sixth of the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,7 +37,7 @@ class FirstConvolution:
     drop: Step
     convolution: Step
     chain: tuple[Step, ...]
-    _room: dict[str, Tensor] = field(default_factory=dict)
+    _free: list[Tensor] = field(default_factory=list)
 
     @property
     def source(self) -> Node:
@@ -48,12 +49,14 @@ class FirstConvolution:
         """The node whose value is found for all draws."""
         return (self.convolution, *self.chain)[-1].node
 
-    def room(self, name: str, like: Tensor, shape: Sequence[int]) -> Tensor:
-        """An uninitialised tensor that is used again for the same shape: fresh pages cost time."""
-        held = self._room.get(name)
-        if held is None or held.shape != torch.Size(shape):
-            held = self._room[name] = like.new_empty(tuple(shape))
-        return held
+    @contextmanager
+    def room(self, like: Tensor, shape: tuple[int, ...]) -> Iterator[Tensor]:
+        """An uninitialised tensor for one thread, used again and again: fresh pages cost time."""
+        held = self._free.pop() if self._free else like.new_empty(0)
+        if held.shape != shape:
+            held = like.new_empty(shape)
+        yield held
+        self._free.append(held)
 
     @property
     def skipped(self) -> dict[Node, None]:
@@ -127,10 +130,10 @@ def _addends(
         slab = max(1, _ADDEND_BYTES // columns[:, 0].nbytes)
         for channel in range(0, weight.shape[1], slab):
             some = weight[:, channel : channel + slab]
-            buffer = first.room("addends", x, (*some.shape[:2], *columns.shape[2:]))
-            torch.bmm(some, columns.flatten(2), out=buffer.flatten(2))
-            for i, addends in enumerate(buffer.unbind(1)):
-                yield rows, channel + i, addends
+            with first.room(x, (*some.shape[:2], *columns.shape[2:])) as room:
+                torch.bmm(some, columns.flatten(2), out=room.flatten(2))
+                for i, addends in enumerate(room.unbind(1)):
+                    yield rows, channel + i, addends
 
 
 def _columns(convolution: nn.Conv2d, x: Float[Tensor, "n i h w"]) -> Float[Tensor, "i khkw oh ow n"]:

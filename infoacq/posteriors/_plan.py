@@ -38,6 +38,11 @@ class Plan:
     each: tuple[Step, ...]  # different for each draw, in order
     output: Node
 
+    @property
+    def is_reentrant(self) -> bool:
+        """Whether two draws may run at once: all steps are PyTorch's own, none a module that may keep a state."""
+        return all(_is_pytorchs(step) for step in self.each)
+
 
 def make_plan(model: nn.Module, layers: Mapping[str, DropoutLayer], sample: Tensor, *, deep: bool) -> Plan:
     """Take a model in evaluation mode apart.
@@ -118,6 +123,15 @@ def _cuts(node: Node, modules: Modules) -> bool:
     if "site" not in node.meta or is_alpha(modules[node]) or modules[node].p >= 1.0 or len(shape) < 2:
         return False
     return all(size == 1 for size in mask_shape(modules[node], shape)[2:])
+
+
+def _is_pytorchs(step: Step) -> bool:
+    if step.node.op == "call_method":
+        return True
+    owner = type(step.module) if step.module is not None else step.node.target
+    plain = step.module is None or "forward" not in vars(step.module)
+    name = getattr(owner, "__module__", None) or ""
+    return plain and name.partition(".")[0] in ("torch", "_operator", "builtins", "math")
 
 
 def _only_user(node: Node) -> Node | None:

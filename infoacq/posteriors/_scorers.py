@@ -45,7 +45,7 @@ def fastest_scorer(runner: MaskedModel, first: Tensor, draws: int, row: int) -> 
             reason = f"{type(error).__name__}: {error}"
         _log.debug("%s: no draws by %s: %s", name, way, reason)
     _log.debug("%s is run in full for every draw", name)
-    return lambda blocks, k: _repeat(runner, blocks, k, row)
+    return lambda blocks, k: repeat_in_full(runner, blocks, k, row)
 
 
 def _by_plan(runner: MaskedModel, sample: Tensor, *, deep: bool) -> Scorer:
@@ -53,7 +53,8 @@ def _by_plan(runner: MaskedModel, sample: Tensor, *, deep: bool) -> Scorer:
     return lambda blocks, draws: follow(plan, runner.model, runner.masks, blocks, draws)
 
 
-def _repeat(runner: MaskedModel, blocks: Iterable[Tensor], draws: int, row: int) -> Iterator[Tensor]:
+def repeat_in_full(runner: MaskedModel, blocks: Iterable[Tensor], draws: int, row: int = 0) -> Iterator[Tensor]:
+    """Class scores by the model's own forward, once for each draw; the first block is at `row` of the pool."""
     for block in blocks:
         scores = [class_scores(runner(block, draw, row), len(block)) for draw in range(draws)]
         yield torch.stack(scores, dim=1)

@@ -93,7 +93,7 @@ def randomised(model: nn.Module, seed: int) -> nn.Module:
     return model
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(model=architectures(), seed=st.integers(0, 2**32 - 1))
 def test_draws_by_parts_equal_the_naive_way(caplog, recwarn, model, seed):
     check_equal(caplog, model, torch.randn(5, 2, 6, 6), 3, seed)
@@ -118,7 +118,7 @@ def convolutions_between_dropouts(draw: st.DrawFn) -> nn.Sequential:
     return nn.Sequential(*before, conv, *between, nn.Dropout2d(draw(PS)), *behind, *head)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(model=convolutions_between_dropouts(), seed=st.integers(0, 2**32 - 1), rows=st.sampled_from([1, 7]))
 def test_a_convolution_for_all_draws_at_once_equals_the_naive_way(caplog, recwarn, model, seed, rows):
     check_equal(caplog, model, torch.randn(rows, 2, 9, 8), 9, seed)
