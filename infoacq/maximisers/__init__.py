@@ -7,6 +7,7 @@ from infoacq.maximisers.must_have import MustHave
 from infoacq.maximisers.racing import RacingGreedy
 from infoacq.maximisers.sieve import SieveStreaming
 from infoacq.maximisers.stochastic import PowerSampling, SoftmaxSampling, SoftRankSampling
+from infoacq.maximisers.stochastic_greedy import StochasticGreedy
 from infoacq.maximisers.topk import TopK
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "SieveStreaming",
     "SoftRankSampling",
     "SoftmaxSampling",
+    "StochasticGreedy",
     "TopK",
 ]

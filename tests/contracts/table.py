@@ -21,8 +21,15 @@ from infoacq import (
     TopK,
     VariationRatios,
 )
-from infoacq.maximisers import PowerSampling, SieveStreaming, SoftmaxSampling, SoftRankSampling
-from infoacq.objective import is_modular, is_submodular
+from infoacq.maximisers import (
+    PowerSampling,
+    RacingGreedy,
+    SieveStreaming,
+    SoftmaxSampling,
+    SoftRankSampling,
+    StochasticGreedy,
+)
+from infoacq.objective import is_modular, is_raced, is_submodular
 from infoacq.objectives import EPIG, JointPredictiveEntropy, Scores, SetFunction
 from infoacq.wrappers import WeightedSum
 from tests import oracles
@@ -178,8 +185,10 @@ MAXIMISERS = [
         lambda objective: is_submodular(objective) and not isinstance(objective, Charged),
         random=True,
     ),
+    MaximiserRow("RacingGreedy", RacingGreedy(), lambda objective: is_submodular(objective) and is_raced(objective)),
     MaximiserRow("SoftRankSampling", SoftRankSampling(), lambda objective: True, random=True),
     MaximiserRow("SoftmaxSampling", SoftmaxSampling(), lambda objective: True, random=True),
+    MaximiserRow("StochasticGreedy", StochasticGreedy(), lambda objective: True, random=True),
 ]
 
 
