@@ -58,7 +58,7 @@ def _add_run(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> No
     _experiment_and_scale(run)
     run.add_argument("--methods", nargs="+", metavar="METHOD", help="some of its methods (default: all)")
     run.add_argument("--trials", type=_trials, metavar="0-5", help="trial numbers, as 0-5 or 0,2 (default: its own)")
-    run.add_argument("--until", type=int, metavar="N", help="stop for now when N points are acquired")
+    run.add_argument("--until", type=_positive, metavar="N", help="stop for now when N points are acquired")
     run.add_argument("--data", type=Path, metavar="DIR", help="the folder with MNIST/raw (default: downloaded)")
     run.add_argument("--device", default="cpu", help="cpu, cuda or cuda:1 (default: cpu)")
     run.add_argument("--out", type=Path, default=commands.RUNS, help="where logs are kept (default: %(default)s)")
@@ -107,6 +107,13 @@ def _workers_and_quiet(parser: argparse.ArgumentParser) -> None:
         "--workers", type=int, default=2, metavar="N", help="runs at a time, one core each (default: 2)"
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def _positive(text: str) -> int:
+    """A whole number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return int(text)
 
 
 def _trials(text: str) -> list[int]:

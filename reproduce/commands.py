@@ -40,7 +40,7 @@ def run(asked: argparse.Namespace) -> None:
     runs = [replace(run, until=asked.until) for run in _runs(experiment, methods, trials, asked.scale)]
     place = Place(asked.out, asked.data, asked.device)
     run_all(runs, place, workers=asked.workers, progress=not asked.quiet)
-    print(f"{len(runs)} runs finished, logs in {folder(asked.out, experiment, asked.scale)}")
+    print(f"{len(runs)} runs have got to their end, logs in {folder(asked.out, experiment, asked.scale)}")
 
 
 def table(asked: argparse.Namespace) -> None:

@@ -91,18 +91,15 @@ def open_log(path: Path, header: Mapping[str, Any]) -> Iterator[tuple[list[Step]
 
 
 def check_same_settings(stored: Mapping[str, Any], wanted: Mapping[str, Any], path: Path) -> None:
-    """Refuse to go on with a run that was begun otherwise.
+    """Refuse to take what was run otherwise for the same.
 
     Raises:
         UserError: the settings differ; the message names them.
     """
-    old, new = stored["settings"], wanted["settings"]
-    different = [key for key in sorted({*old, *new}) if old.get(key) != new.get(key)]
+    different = _differences(stored["settings"], wanted["settings"])
     if different:
         raise UserError(
-            f"{path} was made with other settings ("
-            + "; ".join(f"{key}: {old.get(key)} there, {new.get(key)} now" for key in different)
-            + "): give another --out, or remove it"
+            f"{path} was made with other settings ({'; '.join(different)}): give another --out, or remove it"
         )
 
 
@@ -112,6 +109,14 @@ def write_whole(path: Path, content: Mapping[str, Any]) -> None:
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     draft.write_text(json.dumps(content) + "\n")
     draft.replace(path)
+
+
+def _differences(old: Any, new: Any, name: str = "") -> list[str]:
+    """What differs; a setting that one side does not know came later, with what was done before as its default."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        both = sorted(old.keys() & new.keys())
+        return [found for key in both for found in _differences(old[key], new[key], f"{name}.{key}".lstrip("."))]
+    return [] if old == new else [f"{name}: {old} there, {new} now"]
 
 
 def _append(file: IO[bytes], entry: Mapping[str, Any]) -> None:

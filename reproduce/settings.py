@@ -74,6 +74,12 @@ def describe(value: Any) -> Any:
     return value.__name__ if callable(value) else value
 
 
+def describe_run(experiment: Experiment, method: Method) -> dict[str, Any]:
+    """All that decides what the method's runs find, as JSON can hold it."""
+    masks = "kept" if method.consistent else "free"
+    return {**describe(experiment.settings), "method": describe(method.objective), "masks": masks}
+
+
 def smoke(experiment: Experiment) -> Experiment:
     """The same experiment with less of everything: it shows that all parts run, and nothing else."""
     settings = experiment.settings

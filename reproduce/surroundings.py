@@ -11,7 +11,7 @@ import torch
 
 from infoacq import PoolSplit
 from reproduce.methods import Method
-from reproduce.settings import Experiment, describe
+from reproduce.settings import Experiment, describe_run
 
 
 def header(
@@ -23,7 +23,7 @@ def header(
         "experiment": experiment.name,
         "method": method.name,
         "trial": trial,
-        "settings": {**describe(settings), "method": describe(method.objective), "masks": _masks(method)},
+        "settings": describe_run(experiment, method),
         "initial_labels": len(split.labelled),
         "initial": "given" if settings.initial_points else "balanced by seed",
         "seeds": "sha256(experiment/trial/step/purpose), see reproduce/seeds.py",
@@ -38,10 +38,6 @@ def machine(device: torch.device) -> dict[str, Any]:
     """The processor or card that does the work."""
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else _processor()
     return {"device": name, "system": platform.system(), "cores": os.cpu_count(), "threads": torch.get_num_threads()}
-
-
-def _masks(method: Method) -> str:
-    return "kept" if method.consistent else "free"
 
 
 def _processor() -> str:

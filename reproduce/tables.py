@@ -10,9 +10,9 @@ from typing import Any
 from reproduce.curves import Curve, Quartiles, Trajectory, curve, quartiles
 from reproduce.methods import Method
 from reproduce.published import published_curve
-from reproduce.results import Log, read_log
+from reproduce.results import Log, check_same_settings, read_log
 from reproduce.runs import folder
-from reproduce.settings import Experiment
+from reproduce.settings import Experiment, describe_run
 
 MARKS = (0, 50, 100, 150, 200, 260, 300)
 
@@ -41,11 +41,15 @@ class Row:
 
 
 def rows(experiment: Experiment, scale: str, out: Path, published: Path | None) -> list[Row]:
-    """The methods of the experiment that have been run, in its order."""
+    """The methods of the experiment that have been run, in its order.
+
+    Raises:
+        UserError: a log is damaged, or was made with other settings than the experiment has now.
+    """
     found = []
     for method in experiment.methods:
         paths = sorted(folder(out, experiment, scale).glob(f"trial-*/{method.name}.jsonl"))
-        logs = [log for log in map(read_log, paths) if log and log.steps]
+        logs = [log for path in paths if (log := _checked(path, experiment, method))]
         group = experiment.published.get(method.name)
         beside = published_curve(group, published) if group and scale == "paper" else None
         if logs:
@@ -93,6 +97,14 @@ def accuracy_table(found: Sequence[Row]) -> str:
         cells = "".join(f"{_at(row.curve, mark) + _beside(row.published, mark):>13}" for mark in marks)
         lines.append(f"{row.method.label:18}{cells}{len(row.logs):>8}")
     return "\n".join(lines)
+
+
+def _checked(path: Path, experiment: Experiment, method: Method) -> Log | None:
+    log = read_log(path)
+    if log is None or not log.steps:
+        return None
+    check_same_settings(log.header, {"settings": describe_run(experiment, method)}, path)
+    return log
 
 
 def _initial(found: Sequence[Row]) -> int:

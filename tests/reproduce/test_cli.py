@@ -94,6 +94,14 @@ def test_trials_that_are_none_are_refused(text: str, capsys: pytest.CaptureFixtu
     assert "--trials" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("number", ["0", "-2", "two", "1.5"])
+def test_workers_are_at_least_one(number: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["run", "digits", f"--workers={number}"])
+    assert end.value.code == 2
+    assert f"'{number}' is no whole number from 1 on" in capsys.readouterr().err
+
+
 def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])

@@ -15,7 +15,7 @@ from reproduce.methods import BALD_KEPT, BATCHBALD, Method
 from reproduce.pictures import pictures_figure
 from reproduce.results import Step
 from reproduce.runs import Run
-from reproduce.settings import Experiment
+from reproduce.settings import Experiment, describe_run
 from reproduce.tables import rows
 from reproduce.timing import time_figure, timed
 
@@ -30,7 +30,8 @@ def write_log(out: Path, experiment: Experiment, method: Method, trial: int, acc
         Step(i, 20 + i * size, chosen, [7] * size, [], [], 0.0, a, 1.0, 4, 600.0, 900.0, 300.0)
         for i, a in enumerate(accuracy)
     ]
-    lines = [{"trial": trial, "initial_labels": 20}, *map(asdict, steps)]
+    header = {"trial": trial, "initial_labels": 20, "settings": describe_run(experiment, method)}
+    lines = [header, *map(asdict, steps)]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from reproduce.errors import UserError
 from reproduce.methods import BALD_FREE, BALD_KEPT, BATCHBALD, RANDOM
-from reproduce.results import open_log, read_log, write_whole
+from reproduce.results import check_same_settings, open_log, read_log, write_whole
 from reproduce.settings import Experiment
 from tests.reproduce.conftest import RunTiny
 
@@ -34,6 +34,15 @@ def test_a_log_of_other_settings_is_not_gone_on_with(run_tiny: RunTiny, tmp_path
     with pytest.raises(UserError, match="draws: 5 there, 6 now"):
         run_tiny(tmp_path, draws=6)
     assert log.read_bytes() == content
+
+
+def test_settings_are_compared_to_their_depth_and_new_ones_are_no_difference() -> None:
+    old = {"settings": {"draws": 5, "training": {"patience": 3, "max_epochs": 9}, "method": {"kind": "BALD"}}}
+    same = {"settings": {"draws": 5, "training": {"patience": 3, "max_epochs": 9, "augment": False}}}
+    check_same_settings(old, same, Path("log"))
+    other = {"settings": {"draws": 5, "training": {"patience": 4, "max_epochs": 9}, "method": {"kind": "BatchBALD"}}}
+    with pytest.raises(UserError, match=r"method\.kind: BALD there, BatchBALD now; training\.patience: 3 there, 4 now"):
+        check_same_settings(old, other, Path("log"))
 
 
 def test_two_processes_do_not_write_one_log(tmp_path: Path) -> None:

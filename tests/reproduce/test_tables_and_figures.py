@@ -1,7 +1,7 @@
 """What is shown is what the logs say."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import matplotlib.image
@@ -10,6 +10,7 @@ import pytest
 
 from reproduce.curves import Curve, Quartiles
 from reproduce.drawing import save
+from reproduce.errors import UserError
 from reproduce.figures import accuracy_figure
 from reproduce.methods import BALD_FREE, BALD_KEPT, BATCHBALD, MEAN_STD, RANDOM, VARIATION_RATIOS
 from reproduce.results import Log
@@ -37,6 +38,12 @@ def test_rows_are_the_methods_that_were_run(tiny: Experiment, ran: Ran) -> None:
     assert [row.method.name for row in found] == ["random", "batchbald"]
     assert all(row.published is None for row in found)
     assert rows(tiny, "smoke", ran.out, None) == []
+
+
+def test_a_log_of_other_settings_is_not_shown(tiny: Experiment, ran: Ran) -> None:
+    other = replace(tiny, settings=replace(tiny.settings, draws=6))
+    with pytest.raises(UserError, match="draws: 5 there, 6 now"):
+        rows(other, "paper", ran.out, None)
 
 
 def test_the_json_holds_medians_and_quartiles(tiny: Experiment, ran: Ran) -> None:
