@@ -1,9 +1,11 @@
 """The one room that knows that arrays have different makers (NumPy, PyTorch, JAX, CuPy, any array-API library)."""
 
+import functools
 import math
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 import einops
 import numpy as np
@@ -19,6 +21,7 @@ from array_api_compat import (
     to_device,
 )
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 Array: TypeAlias = Any
 """An array of any maker. Its honest static type is Any; shape and dtype are said by jaxtyping around it."""
 
@@ -148,6 +151,27 @@ def with_product_taken(x: Array, y: Array) -> Array:
     if is_torch_array(x):
         return x.mul_(y)
     return np.multiply(x, y, out=x) if is_numpy_array(x) and x.ndim else x * y
+
+
+def compiled(function: Function) -> Function:
+    """`function` of arrays as it is, but under jax.jit for those of JAX, which else compiles operation by operation."""
+
+    @functools.wraps(function)
+    def call(*arrays: Array) -> Any:
+        return _jitted(function)(*arrays) if is_jax_array(arrays[0]) else function(*arrays)
+
+    return cast(Function, call)
+
+
+@functools.cache
+def _jitted(function: Function) -> Function:
+    # The framework of an array that exists has been imported: the core imports none.
+    return cast(Function, sys.modules["jax"].jit(function))
+
+
+def rows_to_evaluate(count: int, like: Array) -> int:
+    """As how many rows to evaluate `count`: JAX compiles anew for each shape, so few sizes serve for all."""
+    return max(64, 4 ** math.ceil(math.log(count, 4))) if is_jax_array(like) else count
 
 
 def concatenated(parts: Sequence[Array]) -> Array:

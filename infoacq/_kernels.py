@@ -6,12 +6,14 @@ one; masses[m] = p(configuration m); draw_entropies[n, k] = H[y_n | draw k]. All
 
 from collections.abc import Iterator
 
+import numpy as np
 from jaxtyping import Float
 
 from infoacq._arrays import (
     Array,
     block_size,
     blocks,
+    compiled,
     concatenated,
     contract,
     namespace,
@@ -27,6 +29,7 @@ def plogp(p: Array) -> Array:
     return with_product_taken(with_log_taken(p + float(namespace(p).finfo(p.dtype).smallest_normal)), p)
 
 
+@compiled
 def row_entropies(p: Float[Array, "*batch c"]) -> Float[Array, "*batch"]:
     """H of each row of class probabilities (nats)."""
     # A matrix product with ones: summing over a short last axis is several times slower.
@@ -41,7 +44,12 @@ def draw_entropies(predictions: Float[Array, "n k c"]) -> Float[Array, "n k"]:
 def marginal_entropies(predictions: Float[Array, "n k c"], weights: Float[Array, " k"]) -> Float[Array, " n"]:
     """H[Σ_k weights_k p_nk:] (nats)."""
     # Not `contract`, which is slow at the product of one row with a batch of matrices.
-    return concatenated([row_entropies(namespace(p).matmul(weights, p)) for p in blocks(predictions)])
+    return concatenated([_marginal_entropies(p, weights) for p in blocks(predictions)])
+
+
+@compiled
+def _marginal_entropies(p: Float[Array, "n k c"], weights: Float[Array, " k"]) -> Float[Array, " n"]:
+    return row_entropies(namespace(p).matmul(weights, p))
 
 
 def expected_entropies(predictions: Float[Array, "n k c"], weights: Float[Array, " k"]) -> Float[Array, " n"]:
@@ -61,18 +69,21 @@ def conditional_entropies(
     """H[y_n | configuration] = Σ_m masses_m · H[Σ_k posteriors_mk p_nk:] (nats)."""
     if posteriors.shape[0] == 1:
         return marginal_entropies(predictions, posteriors[0, :])
-    classes = predictions.shape[2]
-    # Both sides of the matrix product are cut, so that (candidates · classes) × configurations stays in cache.
     width = min(int(block_size(predictions) ** 0.5), posteriors.shape[0])
-    cuts = [slice(start, start + width) for start in range(0, posteriors.shape[0], width)]
-    out = []
-    for p in blocks_beside(predictions, width):
-        by_class, total = rearrange(p, "n k c -> (n c) k"), 0.0
-        for cut in cuts:
-            q = contract("r k, m k -> r m", by_class, posteriors[cut, :])
-            total = total - contract("r m, m -> r", plogp(q), masses[cut])
-        out.append(namespace(p).sum(namespace(p).reshape(total, (p.shape[0], classes)), axis=-1))
-    return concatenated(out)
+    return concatenated([_conditional_entropies(p, posteriors, masses) for p in blocks_beside(predictions, width)])
+
+
+@compiled
+def _conditional_entropies(
+    p: Float[Array, "n k c"], posteriors: Float[Array, "m k"], masses: Float[Array, " m"]
+) -> Float[Array, " n"]:
+    # Configurations are cut as well, so that (candidates · classes) × configurations stays in cache.
+    width = int(block_size(p) ** 0.5)
+    by_class, total = rearrange(p, "n k c -> (n c) k"), 0.0
+    for start in range(0, posteriors.shape[0], width):
+        q = contract("r k, m k -> r m", by_class, posteriors[start : min(start + width, posteriors.shape[0]), :])
+        total = total - contract("r m, m -> r", plogp(q), masses[start : min(start + width, posteriors.shape[0])])
+    return namespace(p).sum(namespace(p).reshape(total, (p.shape[0], p.shape[2])), axis=-1)
 
 
 def information(
@@ -98,24 +109,38 @@ def information_differences(
     draw_entropies: Float[Array, "n k"],
     posteriors: Float[Array, "m k"],
     masses: Float[Array, " m"],
-    settled: int,
     reference: Float[Array, " m"],
+    step_weights: Float[Array, " steps"],
 ) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
     """Σ_m masses_m (I[y_n; draw | configuration m] − reference_m) and its sampling variance (nats, nats²).
 
-    The first `settled` configurations are no sample, the others a systematic one in its order.
+    `step_weights` are those of `systematic_steps`.
     """
     differences, variances, start = [], [], 0
     for p in blocks_beside(predictions, posteriors.shape[0]):
         of_draws = draw_entropies[start : start + p.shape[0], :]
-        each = information_by_configuration(p, of_draws, posteriors)
-        terms = (each - reference[None, :]) * masses[None, :]
-        differences.append(namespace(p).sum(terms, axis=1))
-        variances.append(systematic_variances(terms[:, settled:]))
+        difference, variance = _information_differences(p, of_draws, posteriors, masses, reference, step_weights)
+        differences.append(difference)
+        variances.append(variance)
         start += p.shape[0]
     return concatenated(differences), concatenated(variances)
 
 
+@compiled
+def _information_differences(
+    p: Float[Array, "n k c"],
+    draw_entropies: Float[Array, "n k"],
+    posteriors: Float[Array, "m k"],
+    masses: Float[Array, " m"],
+    reference: Float[Array, " m"],
+    step_weights: Float[Array, " steps"],
+) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
+    each = information_by_configuration(p, draw_entropies, posteriors)
+    terms = (each - reference[None, :]) * masses[None, :]
+    return namespace(p).sum(terms, axis=1), systematic_variances(terms, step_weights)
+
+
+@compiled
 def entropies_by_configuration(
     predictions: Float[Array, "n k c"], posteriors: Float[Array, "m k"]
 ) -> Float[Array, "n m"]:
@@ -133,15 +158,21 @@ def information_by_configuration(
     return entropies_by_configuration(widened(predictions), posteriors) - expected
 
 
-def systematic_variances(terms: Float[Array, "n m"]) -> Float[Array, " n"]:
-    """The variance of each row's sum, the terms a systematic sample in its order, 0 for fewer than two.
+def systematic_variances(terms: Float[Array, "n m"], step_weights: Float[Array, " steps"]) -> Float[Array, " n"]:
+    """The sampling variance of each row's sum, from the steps between its terms."""
+    return contract("n m, m -> n", (terms[:, 1:] - terms[:, :-1]) ** 2, step_weights)
 
-    Source: Wolter 2007, Introduction to variance estimation, § 8.2: from successive differences.
+
+def systematic_steps(count: int, settled: int) -> Float[np.ndarray, " steps"]:
+    """The weight of each squared step between successive terms in the variance of their sum.
+
+    The first `settled` of the `count` terms are no sample; the others are a systematic one, in its order.
+
+    Source: Wolter 2007, Introduction to variance estimation, § 8.2.
     """
-    xp, count = namespace(terms), terms.shape[1]
-    if count < 2:
-        return xp.zeros_like(xp.sum(terms, axis=1))
-    return xp.sum((terms[:, 1:] - terms[:, :-1]) ** 2, axis=1) * (0.5 * count / (count - 1))
+    sampled = count - settled
+    weight = 0.5 * sampled / (sampled - 1) if sampled > 1 else 0.0
+    return np.where(np.arange(count - 1) >= settled, weight, 0.0)
 
 
 def blocks_beside(predictions: Float[Array, "n k c"], configurations: int) -> Iterator[Array]:

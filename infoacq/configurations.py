@@ -16,7 +16,6 @@ from infoacq import _kernels, checks
 from infoacq._arrays import Array, contract, detached, from_host, namespace
 from infoacq.sampling import impurity, thinned
 
-
 # Information below this many nats is rounding: noise is not measured against it.
 SMALLEST = 1e-9
 
@@ -41,6 +40,11 @@ class Configurations:
     def beside(self) -> tuple[Float[Array, "m k"], Float[Array, " m"]]:
         """Posteriors and masses where the candidates are scored."""
         return from_host(self.posteriors, self.like), from_host(self.masses, self.like)
+
+    @cached_property
+    def step_weights(self) -> Float[Array, " steps"]:
+        """What `information_differences` needs to know of the sampling, where the candidates are scored."""
+        return from_host(_kernels.systematic_steps(len(self), self.settled), self.like)
 
     @cached_property
     def draw_weights(self) -> Float[Array, " k"]:
@@ -80,7 +84,8 @@ class Configurations:
 
     def sampling_variance(self, each: Float[np.ndarray, "n m"]) -> Float[np.ndarray, " n"]:
         """The variance that the latest sampling gave to each Σ_m masses_m each_nm."""
-        variance: np.ndarray = _kernels.systematic_variances((each * self.masses)[:, self.settled :])
+        steps = _kernels.systematic_steps(len(self), self.settled)
+        variance: np.ndarray = _kernels.systematic_variances(each * self.masses, steps)
         return variance
 
     def relative_variance(self, each: Float[np.ndarray, "1 m"]) -> float:

@@ -95,8 +95,8 @@ class SampledJointEntropy:
         num_configurations: how many configurations there may be.
         standard_error: the Monte-Carlo standard error of `entropy` (nats), a bound: errors of the points are added up.
         entropy_variance: what sampling before the latest gave to the variance of a conditional entropy (nats²).
-        information_noise: the same of a conditional mutual information, relative to that (nats): an error in the mass of
-            a configuration counts for less the less there is left to tell.
+        information_noise: the same of a conditional mutual information, relative to that (nats): an error in the mass
+            of a configuration counts for less the less there is left to tell.
 
     Source: Kirsch et al. 2019 (arXiv 1906.08158), § 3.3.2 and appendix C. The labels of the last point are summed over
     and not drawn, so what a point adds is a weighted mean of exact conditional entropies.

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from infoacq import checks
-from infoacq._arrays import resolution, to_host
+from infoacq._arrays import resolution, rows_to_evaluate, to_host
 from infoacq.maximiser import Map
 from infoacq.objective import Estimated, Objective, Raced
 from infoacq.pool import Candidates, Pool, Shard
@@ -49,7 +49,8 @@ def score_pool(objective: Objective[Any], state: Any, pool: Pool, map: Map) -> S
 
 def score_some(objective: Objective[Any], state: Any, pool: Pool, index: Int[np.ndarray, " n"], map: Map) -> Scored:
     """The gains of the candidates at `index`, in that order."""
-    return _scored(objective, state, _pieces(pool, index), map)
+    scored = _scored(objective, state, _pieces(pool, index), map)
+    return Scored(index, scored.gains[: len(index)], scored.resolution)
 
 
 def compare_some(
@@ -57,7 +58,8 @@ def compare_some(
 ) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
     """The gains of the candidates at `index` less the reference's, and the standard errors of these differences."""
     parts = list(map(partial(_compare_shard, objective, state, reference), _pieces(pool, index)))
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    differences, errors = (np.concatenate(column)[: len(index)] for column in zip(*parts, strict=True))
+    return differences, errors
 
 
 def standard_error(objective: Objective[Any], state: Any, chosen: Candidates) -> float:
@@ -81,7 +83,11 @@ def tie(scored: Scored) -> float:
 
 
 def _pieces(pool: Pool, index: Int[np.ndarray, " n"]) -> Iterator[Loaded]:
-    return (Loaded(pool.take(index[i : i + PIECE])) for i in range(0, len(index), PIECE))
+    """The candidates at `index`, the last ones once more where a round number of them is less work."""
+    like = pool.take(index[:1]).predictions
+    for start in range(0, len(index), PIECE):
+        piece = index[start : start + PIECE]
+        yield Loaded(pool.take(np.pad(piece, (0, rows_to_evaluate(len(piece), like) - len(piece)), mode="edge")))
 
 
 def _scored(objective: Objective[Any], state: Any, shards: Iterable[Shard], map: Map) -> Scored:

@@ -76,16 +76,12 @@ class BatchBALD:
         self, joint: Joint, candidates: Candidates, reference: Candidates
     ) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
         """Each candidate's gain less the reference's, and its standard error in a sketch (nats)."""
-        posteriors, masses = joint.configurations.beside
+        now = joint.configurations
+        posteriors, masses = now.beside
         of_reference = _kernels.information_by_configuration(
             reference.predictions, reference.draw_entropies, posteriors
         )[0, :]
         difference, variance = _kernels.information_differences(
-            candidates.predictions,
-            candidates.draw_entropies,
-            posteriors,
-            masses,
-            joint.configurations.settled,
-            of_reference,
+            candidates.predictions, candidates.draw_entropies, posteriors, masses, of_reference, now.step_weights
         )
         return difference, namespace(variance).sqrt(variance)
