@@ -1,0 +1,57 @@
+"""Two digits side by side, and both are labelled: count their labels together or one by one?"""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+
+from benchmarks.objectives.digits import Posterior, digits, probs, split
+from benchmarks.objectives.learning import Row, summary
+from infoacq import BALD, Objective, Random, select_batch
+from infoacq.objectives import MultiOutputBatchBALD, Scores
+from infoacq.outputs import from_outputs
+from infoacq.pool import Candidates
+
+ROUNDS = 6
+PAIRS = 240
+
+
+def run(seeds: int) -> list[Row]:
+    """Accuracy on single digits after 6 rounds of 3 pairs, from 20 labels on; a third show one digit twice."""
+    objectives: dict[str, Objective[Any]] = {
+        "Random": Random(),
+        "sum of both BALD scores": Scores(sum_of_bald, unit="nats"),
+        "MultiOutputBatchBALD": MultiOutputBatchBALD(max_configurations=1_000),
+    }
+    return [
+        {"chooser": name, **summary({"accuracy": [accuracy(objective, seed) for seed in range(seeds)]})}
+        for name, objective in objectives.items()
+    ]
+
+
+def sum_of_bald(candidates: Candidates) -> np.ndarray:
+    """The BALD scores of both labels, added."""
+    both = (replace(candidates, predictions=candidates.predictions[:, :, i], kept_entropies=None) for i in range(2))
+    total: np.ndarray = sum(np.asarray(BALD().gains(None, single)) for single in both)  # type: ignore[assignment]
+    return total
+
+
+def accuracy(objective: Objective[Any], seed: int) -> float:
+    """The accuracy after all rounds."""
+    apart = split(digits(), seed)
+    pairs, labelled = pairs_of(len(apart.pool), seed), apart.labelled
+    for step in range(ROUNDS):
+        predict = partial(probs, Posterior.fit(labelled).draws(400, 1000 * seed + step))
+        sides = [predict(apart.pool.images[pairs[:, side]]).astype(np.float32) for side in range(2)]
+        chosen = select_batch(from_outputs(sides), objective, 3, seed=1000 * seed + step).indices
+        labelled = labelled.with_more(apart.pool[np.unique(pairs[chosen])])
+        pairs = np.delete(pairs, chosen, axis=0)
+    return Posterior.fit(labelled).accuracy(apart.test)
+
+
+def pairs_of(size: int, seed: int) -> Int[np.ndarray, "pairs 2"]:
+    """Pairs of pool positions; in a third of them both are the same image."""
+    left, right = np.random.default_rng(seed).permutation(size)[: 2 * PAIRS].reshape(2, PAIRS)
+    return np.stack([left, np.where(np.arange(PAIRS) < PAIRS // 3, left, right)], axis=1)
