@@ -114,7 +114,7 @@ FAULTS = [
     ),
     Fault(
         "a NaN gain passes",
-        "infoacq/checks/arguments.py",
+        "infoacq/checks/objectives.py",
         "np.isnan(values) | (values == np.inf)",
         "values == np.inf",
         EXTREMES,

@@ -3,24 +3,20 @@
 A message says what was given, what is wanted and the way out. Nothing is guessed, clipped or renormalised.
 """
 
-from infoacq.checks.arguments import (
+from infoacq.checks.arguments import disjoint, enough, fits_in_pool, positions, whole_number
+from infoacq.checks.numbers import costs, numbers, one_each, real_number, relative_weights
+from infoacq.checks.objectives import (
     allowed,
     callable_object,
     capability,
     constraint,
-    disjoint,
-    enough,
-    fits_in_pool,
     gains,
     no_negative_gain,
     objective,
-    positions,
     raced,
     some_chosen,
     summand,
-    whole_number,
 )
-from infoacq.checks.numbers import costs, numbers, one_each, real_number, relative_weights
 from infoacq.checks.outcomes import alike, outcome
 from infoacq.checks.predictions import (
     draw_weights,
