@@ -38,6 +38,8 @@ def test_trap_29_given_initial_points_are_kept_and_validation_is_another_one_eac
         assert len(set(split.held_out.tolist())) == 3_072
         assert not set(split.held_out.tolist()) & set(INITIAL_POINTS)
     assert set(splits[0].held_out.tolist()) != set(splits[1].held_out.tolist())
+    np.random.seed(1)  # noqa: NPY002
+    assert starting_split(REPEATED_MNIST, 0, labels).to_json() == splits[0].to_json()
 
 
 def test_trap_29_the_stored_split_is_the_one_that_is_used(
