@@ -179,12 +179,7 @@ MAXIMISERS = [
     MaximiserRow("LazyGreedy", LazyGreedy(), is_submodular),
     MaximiserRow("LazyGreedy-2", LazyGreedy(first=2), is_submodular),
     MaximiserRow("PowerSampling", PowerSampling(), lambda objective: not isinstance(objective, Charged), random=True),
-    MaximiserRow(
-        "SieveStreaming",
-        SieveStreaming(0.3),
-        lambda objective: is_submodular(objective) and not isinstance(objective, Charged),
-        random=True,
-    ),
+    MaximiserRow("SieveStreaming", SieveStreaming(), lambda o: is_submodular(o) and not isinstance(o, Charged), True),
     MaximiserRow("RacingGreedy", RacingGreedy(), lambda objective: is_submodular(objective) and is_raced(objective)),
     MaximiserRow("SoftRankSampling", SoftRankSampling(), lambda objective: True, random=True),
     MaximiserRow("SoftmaxSampling", SoftmaxSampling(), lambda objective: True, random=True),
