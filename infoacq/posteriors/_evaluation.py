@@ -53,5 +53,5 @@ def warn_of_batch_statistics(model: nn.Module) -> None:
             warnings.warn(
                 f"the layer {name!r} keeps no running statistics: it normalises each batch by itself, so a "
                 "candidate's predictions depend on the others in its batch. Set track_running_stats=True.",
-                stacklevel=4,
+                stacklevel=3,
             )

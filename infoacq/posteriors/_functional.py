@@ -86,7 +86,7 @@ def notice_functional_dropout(runner: MaskedModel, batch: Tensor) -> None:
     if any(call.active for call in calls):
         raise ValueError(f"the model calls {names} with dropout always on: each batch gets new masks. {_WAY_OUT}")
     if calls:
-        warnings.warn(f"the dropout inside {names} stays off in all draws. {_WAY_OUT}", stacklevel=4)
+        warnings.warn(f"the dropout inside {names} stays off in all draws. {_WAY_OUT}", stacklevel=5)
 
 
 def _in_recurrent_layers(model: nn.Module) -> list[DropoutCall]:

@@ -46,8 +46,14 @@ class Memory:
     _chunks: list[Tensor] = field(default_factory=list)
 
     def write(self, probs: Float[Tensor, "n k c"], checksum: int) -> None:
-        """Add the next candidates."""
+        """Add the next candidates.
+
+        Raises:
+            ValueError: there are more than was said.
+        """
         probs = probs.to("cpu", self.dtype or probs.dtype)
+        if self.size is not None and self.rows + len(probs) > self.size:
+            raise ValueError(f"the loader's sampler has length {self.size}, but it gave more candidates.")
         if not self._chunks and self.size is not None:
             self._chunks = [probs.new_empty(self.size, *probs.shape[1:])]
         if self.size is None:
@@ -57,7 +63,13 @@ class Memory:
         self.rows += len(probs)
 
     def finish(self) -> Float[Tensor, "n k c"]:
-        """All of them."""
+        """All of them.
+
+        Raises:
+            ValueError: there are fewer than was said.
+        """
+        if self.size not in (None, self.rows):
+            raise ValueError(f"the loader's sampler has length {self.size}, but it gave {self.rows} candidates.")
         return self._chunks[0] if len(self._chunks) == 1 else torch.cat(self._chunks)
 
 

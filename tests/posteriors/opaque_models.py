@@ -1,6 +1,7 @@
 """Models that torch.fx does not understand, or understands wrongly."""
 
 import torch.nn.functional as F  # noqa: N812
+from torch import nn
 
 from tests.posteriors.special_models import Base
 
@@ -31,6 +32,19 @@ class SharedBetweenDraws(Base):
         x = self.conv1(x)
         x = x.mul_(self.drop1(y))
         return self.head(F.max_pool2d(x, 2).flatten(1))
+
+
+class ChangesAView(Base):
+    """Changes a module's output, which is a view of its input."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.flat = nn.Flatten()
+
+    def forward(self, x):
+        x = self.conv1(x)
+        self.flat(x).mul_(0.5)
+        return self.head(F.max_pool2d(self.drop1(x), 2).flatten(1))
 
 
 class ChangesItsInput(Base):

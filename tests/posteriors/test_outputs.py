@@ -92,6 +92,17 @@ def test_loaders_that_cannot_be_read_are_refused(flat):
             predict_probs(model, empty, 2, seed=0)
 
 
+@pytest.mark.parametrize("said", [9, 11])
+def test_a_sampler_that_says_another_length_than_it_has_is_refused(flat, said):
+    class Sampler(torch.utils.data.SequentialSampler):
+        def __len__(self):
+            return said
+
+    x = torch.randn(10, 6)
+    with pytest.raises(ValueError, match=rf"sampler has length {said}, but it gave"):
+        predict_probs(flat(nn.Dropout(0.5)), DataLoader(x, batch_size=5, sampler=Sampler(x)), 2, seed=0)
+
+
 def test_numbers_of_draws_and_seeds_are_checked(flat):
     model, x = flat(nn.Dropout(0.5)), torch.randn(4, 6)
     for draws in (0, -1):

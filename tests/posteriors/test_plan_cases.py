@@ -9,7 +9,14 @@ from torch import Tensor, nn
 
 from infoacq.posteriors import mc_dropout
 from tests.posteriors.naive import naive_probs
-from tests.posteriors.opaque_models import ChangesItsInput, Counts, SharedBetweenDraws, SharedInPlace, TwoWays
+from tests.posteriors.opaque_models import (
+    ChangesAView,
+    ChangesItsInput,
+    Counts,
+    SharedBetweenDraws,
+    SharedInPlace,
+    TwoWays,
+)
 from tests.posteriors.special_models import (
     Base,
     Branches,
@@ -58,6 +65,7 @@ def test_taken_apart_and_equal(kind, caplog):
         (TwoWays, "Proxy"),
         (SharedInPlace, "a tensor that is changed in place is used elsewhere too"),
         (SharedBetweenDraws, "a tensor that all draws share is changed in place"),
+        (ChangesAView, "a tensor that is changed in place is used elsewhere too"),
         (ChangesItsInput, "a tensor that is changed in place is used elsewhere too"),
     ],
 )

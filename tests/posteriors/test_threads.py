@@ -1,6 +1,7 @@
 """Draws in several threads: the same result, nothing left behind, and only where no module keeps a state."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -65,6 +66,8 @@ def test_the_number_of_threads_is_put_back_after_an_exception(four_threads):
     with pytest.raises(ZeroDivisionError):
         share_and_fail()
     assert torch.get_num_threads() == 4
+    with ThreadPoolExecutor(1) as fresh:  # threads to come take the number that was set last
+        assert fresh.submit(torch.get_num_threads).result() == 4
 
 
 def test_no_graph_is_recorded_in_threads():
