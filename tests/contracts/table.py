@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,47 +34,13 @@ from infoacq.objectives import EPIG, JointPredictiveEntropy, Scores, SetFunction
 from infoacq.wrappers import WeightedSum
 from tests import oracles
 from tests.backends import numpy
+from tests.contracts.own import Charged, Keyed
 from tests.oracles import Point
 from tests.predictions import STANDARD, dyadic
 
 KEY = 20
 DRAWS = STANDARD[1]
 TARGETS = dyadic(99, 2, DRAWS, 2)
-
-
-@dataclass(frozen=True)
-class Charged:
-    """What a user may write: an objective less a cost a candidate, by wrapping."""
-
-    inner: Any
-    cost: float
-    submodular: ClassVar[bool] = True
-
-    def init(self, pool: Any) -> Any:
-        return self.inner.init(pool)
-
-    def gains(self, state: Any, candidates: Candidates) -> Any:
-        return self.inner.gains(state, candidates) - self.cost
-
-    def update(self, state: Any, chosen: Candidates, rng: np.random.Generator) -> Any:
-        return self.inner.update(state, chosen, rng)
-
-
-@dataclass(frozen=True)
-class Keyed:
-    """An objective's three verbs and nothing else, so that `select_batch` draws no key for it."""
-
-    inner: Any
-    modular: ClassVar[bool] = True
-
-    def init(self, pool: Any) -> Any:
-        return self.inner.init(pool)
-
-    def gains(self, state: Any, candidates: Candidates) -> Any:
-        return self.inner.gains(state, candidates)
-
-    def update(self, state: Any, chosen: Candidates, rng: np.random.Generator) -> Any:
-        return self.inner.update(state, chosen, rng)
 
 
 @dataclass(frozen=True)
