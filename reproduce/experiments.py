@@ -9,7 +9,7 @@ from models.digits_mlp import DigitsMLP
 from models.mnist_cnn import MNISTCNN
 from reproduce.data import MNIST, Digits
 from reproduce.errors import UserError
-from reproduce.methods import BALD_FREE, BALD_KEPT, BATCHBALD, MEAN_STD, RANDOM, VARIATION_RATIOS
+from reproduce.methods import BALD_FREE, BALD_KEPT, BATCHBALD, BATCHBALD_10K, MEAN_STD, RANDOM, VARIATION_RATIOS
 from reproduce.published import INITIAL_POINTS
 from reproduce.settings import Experiment, Settings
 from reproduce.training import Training
@@ -44,7 +44,7 @@ REPEATED_MNIST = Experiment(
         validation=3_072,
         initial_points=INITIAL_POINTS,
     ),
-    methods=(RANDOM, BALD_KEPT, BALD_FREE, BATCHBALD, VARIATION_RATIOS, MEAN_STD),
+    methods=(RANDOM, BALD_KEPT, BALD_FREE, BATCHBALD_10K, VARIATION_RATIOS, MEAN_STD),
     published={
         "random": "rmnist_w_noise_independent_random_k10_b5",
         "bald": "rmnist_w_noise_independent_bald_k10_b10",
@@ -59,7 +59,7 @@ REPEATED_MNIST_X1 = replace(
     name="repeated-mnist-x1",
     title="MNIST with noise (×1)",
     settings=replace(REPEATED_MNIST.settings, data=MNIST(copies=1, noise=0.1), validation=1_024),
-    methods=(RANDOM, BALD_KEPT, BATCHBALD),
+    methods=(RANDOM, BALD_KEPT, BATCHBALD_10K),
     published={"bald": "mnist_w_noise_independent_bald_k10_b10"},
 )
 
@@ -100,7 +100,7 @@ MNIST_B10 = Experiment(
         validation=1_024,
         initial_points=INITIAL_POINTS,
     ),
-    methods=(RANDOM, BALD_KEPT, BATCHBALD),
+    methods=(RANDOM, BALD_KEPT, BATCHBALD_10K),
     published={
         "bald": "mnist_independent_bald_k100_b10",
         "batchbald": "mnist_multibald_bald_k100_b10",
@@ -137,6 +137,7 @@ MNIST_QUICK = replace(
     name="mnist-quick",
     title="MNIST, 20 draws, pool of 10,000",
     settings=replace(MNIST_B10.settings, draws=20, acquired=150, candidates=10_000),
+    methods=(RANDOM, BALD_KEPT, BATCHBALD),
     trials=1,
     targets=(0.85, 0.90),
     published={},

@@ -1,6 +1,6 @@
 """The ways of choosing that the experiments compare: an objective, and how the pool is predicted for it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from infoacq import BALD, BatchBALD, MeanStandardDeviation, Random, VariationRatios
@@ -29,5 +29,6 @@ RANDOM = Method("random", "Random", Random(), "#000000", predicts=False)
 BALD_KEPT = Method("bald", "BALD", BALD(), "#D55E00")
 BALD_FREE = Method("bald-free", "BALD, free masks", BALD(), "#E69F00", consistent=False)
 BATCHBALD = Method("batchbald", "BatchBALD", BatchBALD(), "#0072B2")
+BATCHBALD_10K = replace(BATCHBALD, objective=BatchBALD(max_configurations=10_000))  # as many as in the paper
 VARIATION_RATIOS = Method("variation-ratios", "Variation ratios", VariationRatios(), "#009E73")
 MEAN_STD = Method("mean-std", "Mean std. dev.", MeanStandardDeviation(), "#CC79A7")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from infoacq import BatchBALD
 from reproduce.data import MNIST
 from reproduce.errors import UserError
 from reproduce.experiments import EXPERIMENTS, named
@@ -34,6 +35,13 @@ def test_settings_are_the_published_ones(experiment: Experiment, shared: Path) -
             assert settings.training.patience == hyper["early_stopping_patience"]
             if group != "rmnist_w_noise_independent_random_k10_b5":  # the one published with another size
                 assert settings.acquisition_size == run["batch_size"]
+
+
+@pytest.mark.parametrize("experiment", PAPER, ids=lambda e: e.name)
+def test_batchbald_has_as_many_configurations_as_in_the_paper(experiment: Experiment) -> None:
+    objectives = [method.objective for method in experiment.methods if method.name == "batchbald"]
+    assert objectives == [BatchBALD(max_configurations=10_000)] * len(objectives)
+    assert objectives or experiment.name == "mnist-b1"  # where a batch is one point
 
 
 def test_medians_in_the_code_are_those_of_the_file(shared: Path) -> None:
