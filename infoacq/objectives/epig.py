@@ -63,6 +63,7 @@ class EPIG:
     @cached_property
     def _target_probs(self) -> Float[Array, "t k c"]:
         if hasattr(self.targets, "take") and hasattr(self.targets, "shards"):
+            checks.outcome(self.targets, self)
             return self.targets.take(np.arange(len(self.targets))).predictions
         return detached(checks.probabilities(self.targets, "t k c", "targets"))
 

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from jaxtyping import Float
 
 from infoacq import checks
 from infoacq._arrays import Array, ruled_out
-from infoacq.objective import Objective, is_submodular
+from infoacq.objective import Objective, Raced, is_raced, is_submodular
 from infoacq.pool import Candidates, Pool
 from infoacq.selection import Selection
 from infoacq.wrappers import _inner
@@ -24,7 +24,7 @@ class Constrained:
     """`objective` under `constraints`: `Constrained(BatchBALD(), [AtMostPerGroup(video, 2), Budget(minutes, 60)])`.
 
     A selection ends early when nothing may be chosen any more. Gains still never grow if those of the objective never
-    do, so lazy evaluation holds. Pending candidates count as chosen.
+    do, so lazy evaluation and racing hold. Pending candidates count as chosen.
 
     Raises:
         TypeError: if `objective` is none, or what is given as a constraint lacks one of its verbs.
@@ -41,6 +41,10 @@ class Constrained:
     @property
     def submodular(self) -> bool:
         return is_submodular(self.objective)
+
+    @property
+    def raced(self) -> bool:
+        return is_raced(self.objective)
 
     @property
     def unit(self) -> str:
@@ -80,3 +84,14 @@ class Constrained:
     def standard_errors(self, state: States, candidates: Candidates) -> Float[np.ndarray, " n"]:
         """The standard errors of the objective's gains."""
         return _inner.standard_errors(self.objective, state[0], candidates)
+
+    def sketch(self, state: States, size: int, rng: np.random.Generator) -> States:
+        """The objective's sketch, and the constraints' states as they are; `state` itself if nothing is left out."""
+        sketch = cast(Raced, self.objective).sketch(state[0], size, rng)
+        return state if sketch is state[0] else (sketch, state[1])
+
+    def differences(
+        self, state: States, candidates: Candidates, reference: Candidates
+    ) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
+        """The objective's differences. What a constraint rules out may win a race and then has gain −inf."""
+        return cast(Raced, self.objective).differences(state[0], candidates, reference)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from infoacq import LazyGreedy, SaturationWarning, from_logits, from_probs, mutual_information, select_batch
+from infoacq.gaussian import from_embeddings
 from infoacq.objectives import EPIG
 from tests.oracles import joint_entropy
 from tests.predictions import dirichlet, pools
@@ -131,5 +132,7 @@ def test_targets_under_other_draws_are_refused():
     with pytest.raises(ValueError, match="targets must be under the same 4 draws"):
         select_batch(np.full((5, 4, 2), 0.5), EPIG(np.full((2, 3, 2), 0.5)), 1)
     torch = pytest.importorskip("torch")
+    with pytest.raises(ValueError, match=r"EPIG reads class probabilities .* the pool holds values"):
+        EPIG(from_embeddings(np.ones((2, 4))))
     with pytest.raises(ValueError, match="one library on one device"):
         select_batch(np.full((5, 4, 2), 0.5), EPIG(torch.full((2, 4, 2), 0.5)), 1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from infoacq import BALD, BatchBALD, Greedy, LazyGreedy, PredictiveEntropy, Random, from_probs, select_batch
-from infoacq.maximisers import PowerSampling
+from infoacq.maximisers import PowerSampling, RacingGreedy
 from infoacq.objectives import EPIG
 from infoacq.wrappers import AtMostPerGroup, Budget, Constrained, CostAware, MustNotHave
 from tests.oracles import batchbald
@@ -117,6 +117,18 @@ def test_what_a_constrained_objective_says_of_itself():
     chosen = select_batch(probs, Constrained(BatchBALD(), rules), 1)
     assert (chosen.unit, chosen.limit) == ("nats", pytest.approx(np.log(3)))
     assert select_batch(probs, Constrained(PredictiveEntropy(), rules), 1).limit is None
+
+
+def test_a_race_under_constraints_chooses_what_greedy_does():
+    # Enough configurations for a race on a sample of them, and groups that fill while it runs.
+    probs = dirichlet(13, 400, 12, 5, 0.3)
+    objective = Constrained(BatchBALD(max_configurations=2_000), [AtMostPerGroup(np.arange(400) % 7)])
+    raced, plain = (select_batch(probs, objective, 6, maximiser=m, seed=0) for m in (RacingGreedy(first=8), Greedy()))
+    assert raced.indices == plain.indices
+    assert raced.gains == pytest.approx(plain.gains)
+    assert len({i % 7 for i in raced.indices}) == 6
+    with pytest.raises(ValueError, match="RacingGreedy needs an objective with sketch"):
+        select_batch(probs, Constrained(BALD(), []), 2, maximiser=RacingGreedy())
 
 
 def test_gains_stay_on_their_backend_and_random_is_seeded():
