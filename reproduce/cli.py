@@ -104,7 +104,7 @@ def _experiment_and_scale(parser: argparse.ArgumentParser) -> None:
 
 def _workers_and_quiet(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--workers", type=int, default=2, metavar="N", help="runs at a time, one core each (default: 2)"
+        "--workers", type=_positive, default=2, metavar="N", help="runs at a time, one core each (default: 2)"
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
