@@ -89,12 +89,10 @@ def test_pictures_count_the_different_images(tmp_path: Path) -> None:
 
 
 def test_one_command_draws_all_that_there_is(tmp_path: Path) -> None:
-    for method in (BALD_KEPT, BATCHBALD_10K):
-        write_log(tmp_path, DIGITS, method, 0, [0.5, 0.6])
-        write_log(tmp_path, MNIST_B10, method, 0, [0.5, 0.6])
-        write_log(tmp_path, ABLATION[2], method, 0, [0.5, 0.6])
     drawn = {}
     for experiment in (DIGITS, MNIST_B10, ABLATION[2]):
+        for method in experiment.methods:
+            write_log(tmp_path, experiment, method, 0, [0.5, 0.6])
         found = rows(experiment, "paper", tmp_path, None)
         drawn[experiment.name] = [p.name for p in draw_all(experiment, found, "paper", tmp_path, None, None)]
     assert drawn == {
