@@ -11,7 +11,7 @@ import pytest
 from reproduce.ablation import ablation_figure
 from reproduce.drawing import draw_all
 from reproduce.experiments import ABLATION, ACQUISITION_SIZES, DIGITS, MNIST_B1, MNIST_B10
-from reproduce.methods import BALD_KEPT, BATCHBALD, BATCHBALD_10K, Method
+from reproduce.methods import BALD_KEPT, BATCHBALD, Method
 from reproduce.pictures import pictures_figure
 from reproduce.results import Step
 from reproduce.runs import Run
@@ -22,6 +22,7 @@ from reproduce.timing import time_figure, timed
 
 def write_log(out: Path, experiment: Experiment, method: Method, trial: int, accuracy: Sequence[float]) -> None:
     """A log with these accuracies, ten minutes of training and twenty of acquisition a step."""
+    method = next(own for own in experiment.methods if own.name == method.name)  # with the experiment's settings
     path = Run(experiment, method, trial, "paper").log(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     size = experiment.settings.acquisition_size
@@ -50,8 +51,8 @@ def test_the_ablation_shows_labels_needed_over_copies(tmp_path: Path) -> None:
 
 
 def test_hours_are_those_until_the_model_was_trained(tmp_path: Path) -> None:
-    write_log(tmp_path, MNIST_B10, BATCHBALD_10K, 0, [0.5, 0.6, 0.96])
-    write_log(tmp_path, MNIST_B10, BATCHBALD_10K, 1, [0.7, 0.8, 0.94, 0.99])  # as far as both have got
+    write_log(tmp_path, MNIST_B10, BATCHBALD, 0, [0.5, 0.6, 0.96])
+    write_log(tmp_path, MNIST_B10, BATCHBALD, 1, [0.7, 0.8, 0.94, 0.99])  # as far as both have got
     curve = timed(rows(MNIST_B10, "paper", tmp_path, None)[0].logs)
     assert curve.hours == pytest.approx([1 / 6, 1 / 6 + 1 / 2, 1 / 6 + 1])
     assert curve.accuracy == pytest.approx([0.6, 0.7, 0.95])
@@ -60,7 +61,7 @@ def test_hours_are_those_until_the_model_was_trained(tmp_path: Path) -> None:
 
 
 def test_time_is_relative_to_batchbald_reaching_95_percent(tmp_path: Path) -> None:
-    write_log(tmp_path, MNIST_B10, BATCHBALD_10K, 0, [0.5, 0.95, 0.96])
+    write_log(tmp_path, MNIST_B10, BATCHBALD, 0, [0.5, 0.95, 0.96])
     write_log(tmp_path, MNIST_B1, BALD_KEPT, 0, [0.5, 0.6, 0.7])
     figure = time_figure([(e, rows(e, "paper", tmp_path, None)) for e in ACQUISITION_SIZES], "")
     lines = {line.get_label(): line for line in figure.axes[0].lines}
@@ -70,7 +71,7 @@ def test_time_is_relative_to_batchbald_reaching_95_percent(tmp_path: Path) -> No
     stars = [line for line in figure.axes[0].lines if line.get_marker() == "*"]
     assert [(float(s.get_xdata()[0]), float(s.get_ydata()[0])) for s in stars] == [(1.0, 95.0)]
 
-    write_log(tmp_path, MNIST_B10, BATCHBALD_10K, 0, [0.5, 0.6])
+    write_log(tmp_path, MNIST_B10, BATCHBALD, 0, [0.5, 0.6])
     hours = time_figure([(e, rows(e, "paper", tmp_path, None)) for e in ACQUISITION_SIZES], "").axes[0]
     assert hours.get_xlabel() == "total time (hours)"
 
