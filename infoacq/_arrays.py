@@ -136,7 +136,13 @@ def rearrange(x: Array, pattern: str) -> Array:
 def contract(equation: str, *operands: Array) -> Array:
     """The einsum of `operands` by opt_einsum, on every maker."""
     backend = "auto" if known_to_einops(operands[0]) else "infoacq._array_api"
-    return opt_einsum.contract(equation, *operands, backend=backend)
+    return _contraction(equation, *(tuple(x.shape) for x in operands))(*operands, backend=backend)
+
+
+@functools.lru_cache(maxsize=512)
+def _contraction(equation: str, *shapes: tuple[int, ...]) -> Any:
+    # Finding the path of a small product takes longer than the product.
+    return opt_einsum.contract_expression(equation, *shapes)
 
 
 def with_log_taken(x: Array) -> Array:
