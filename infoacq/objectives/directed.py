@@ -42,6 +42,7 @@ class ITL:
     noise_variance: float
     target_noise_variance: float = 0.0
     outcome: ClassVar[str] = "values"
+    not_submodular: ClassVar[str] = "two observations may tell together what neither tells alone"
 
     def __post_init__(self) -> None:
         checks.gaussian_targets(self.targets)
@@ -96,6 +97,7 @@ class VTL:
     weights: Any = None
     unit: ClassVar[str] = "variance"
     outcome: ClassVar[str] = "values"
+    not_submodular: ClassVar[str] = "two observations may tell together what neither tells alone"
 
     def __post_init__(self) -> None:
         checks.gaussian_targets(self.targets)
