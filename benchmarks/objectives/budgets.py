@@ -6,16 +6,15 @@ import numpy as np
 
 from benchmarks.objectives.digits import Posterior, digits, probs, split
 from benchmarks.objectives.learning import Row, summary
-from infoacq import BALD, BatchBALD, LazyGreedy, Objective, from_probs, select_batch
+from infoacq import BALD, BatchBALD, LazyGreedy, Objective, Pool, from_probs, select_batch
 from infoacq.maximisers import BudgetedGreedy, MustHave, SieveStreaming
-from infoacq.pool import ArrayPool
 from infoacq.wrappers import AtMostPerGroup, Budget, Constrained, CostAware
 
 INFORMATION = BatchBALD(max_configurations=2_000)
 BUDGET = 8.0
 
 
-def predicted(seed: int, copies: int = 1) -> ArrayPool:
+def predicted(seed: int, copies: int = 1) -> Pool:
     """Predictions of 400 digits under 400 draws, from 20 labels; or of fewer, in so many noisy copies each."""
     apart, rng = split(digits(), seed), np.random.default_rng(seed)
     images = np.repeat(apart.pool.images[: 400 // copies], copies, axis=0)
@@ -62,7 +61,7 @@ def stream(seeds: int) -> list[Row]:
         pool = predicted(seed)
         greedy = select_batch(pool, INFORMATION, 5, maximiser=LazyGreedy(), seed=seed)
         sieve = select_batch(pool, INFORMATION, 5, maximiser=SieveStreaming(0.2), seed=seed)
-        anyhow = select_batch(from_probs(pool.predictions[:5]), INFORMATION, 5, seed=seed)
+        anyhow = select_batch(from_probs(pool.take(np.arange(5)).predictions), INFORMATION, 5, seed=seed)
         for name, chosen in zip(found, (greedy, sieve, anyhow), strict=True):
             found[name].append(chosen.scores[-1])
     return rows_of("nats", found)

@@ -133,8 +133,10 @@ def test_a_race_under_constraints_chooses_what_greedy_does():
 
 def test_gains_stay_on_their_backend_and_random_is_seeded():
     torch = pytest.importorskip("torch")
-    of_tensors = Constrained(BALD(), [AtMostPerGroup(torch.tensor([0, 0, 1, 1]))])
-    assert {i // 2 for i in select_batch(dirichlet(1, 4, 5, 3), of_tensors, 2).indices} == {0, 1}
+    for groups in (torch.tensor([0, 0, 1, 1]), list(torch.tensor([0, 0, 1, 1]))):
+        of_tensors = Constrained(BALD(), [AtMostPerGroup(groups)])
+        assert {i // 2 for i in select_batch(dirichlet(1, 4, 5, 3), of_tensors, 4).indices} == {0, 1}
+        assert len(select_batch(dirichlet(1, 4, 5, 3), of_tensors, 4)) == 2
     pool = from_probs(torch.tensor(dirichlet(10, 30, 3, 2)))
     objective = Constrained(BatchBALD(), [MustNotHave([2])])
     gains = objective.gains(objective.init(pool), pool.take(np.arange(4)))
