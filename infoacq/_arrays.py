@@ -25,9 +25,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Array: TypeAlias = Any
 """An array of any maker. Its honest static type is Any; shape and dtype are said by jaxtyping around it."""
 
-# Numbers in one temporary: on a processor what stays in a core's cache (1 MiB of float32), on a device what
+# Numbers in one temporary: on a processor what stays in a core's cache (2 MiB of float32), on a device what
 # fills it without crowding out the predictions.
-HOST_BLOCK = 1 << 18
+HOST_BLOCK = 1 << 19
 DEVICE_BLOCK = 1 << 26
 
 
