@@ -1,7 +1,7 @@
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
-EXTRAS := torch,jax,reproduce,dev
+EXTRAS := torch,jax,zarr,dask,reproduce,dev
 
 .PHONY: help setup demo bench test check format clean
 help:            ## list the commands

@@ -106,11 +106,6 @@ def identity(size: int, like: Array) -> Array:
     return namespace(like).eye(size, dtype=like.dtype, device=device(like))
 
 
-def spacing(x: Array) -> float:
-    """The relative distance of neighbouring numbers of `x`'s dtype."""
-    return float(namespace(x).finfo(x.dtype).eps)
-
-
 def take(x: Array, index: np.ndarray) -> Array:
     """The rows `index` of `x`, copied."""
     if is_numpy_array(x):

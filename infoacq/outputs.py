@@ -50,9 +50,10 @@ def from_outputs(outputs: Sequence[Float[Array, "n k _"]]) -> OutputsPool:
     """A pool from p(y_nl = c | draw k) of each output l: one array (n, k, classes) an output, classes may differ.
 
     Raises:
-        TypeError: if one of them is no floating-point array of NumPy, PyTorch or JAX.
+        TypeError: if they are not several, or one is no floating-point array of NumPy, PyTorch or JAX.
         ValueError: if there is none, one has another shape or place, or a row does not sum to one.
     """
+    checks.several(outputs, "outputs", "[probs_of_colour, probs_of_shape]")
     checks.whole_number(len(outputs), "the number of outputs")
     probs = [detached(checks.probabilities(p, name=f"outputs[{i}]")) for i, p in enumerate(outputs)]
     for i, p in enumerate(probs):

@@ -3,58 +3,18 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from infoacq import _kernels, checks
-from infoacq._arrays import Array, compact, detached, namespace, take, widened
+from infoacq import _kernels, checks, given_as
+from infoacq._arrays import Array, compact, take
+from infoacq.candidates import Candidates, Pool, Shard
+from infoacq.sources import is_source
+from infoacq.stored import AsProbs, StoredPool
 
-
-@dataclass(frozen=True)
-class Candidates:
-    """Some candidates of a pool: their positions in it and what each draw predicts of them."""
-
-    index: Int[np.ndarray, " n"]
-    predictions: Float[Array, "n k *outcome"]
-    kept_entropies: Callable[[], Array] | None = field(default=None, repr=False, compare=False)
-
-    def __len__(self) -> int:
-        return len(self.index)
-
-    @cached_property
-    def draw_entropies(self) -> Float[Array, "n k"]:
-        """H[y_n | draw k] (nats): what the pool keeps of them, or computed."""
-        return self.kept_entropies() if self.kept_entropies else _kernels.draw_entropies(self.predictions)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without the way back to the pool."""
-        return {"index": self.index, "predictions": compact(self.predictions), "kept_entropies": None}
-
-
-@runtime_checkable
-class Shard(Protocol):
-    """A unit of reading and of distribution: cheap to pickle, a view or a path, never the whole pool."""
-
-    def load(self) -> Candidates:
-        """The candidates of this shard."""
-        ...
-
-
-@runtime_checkable
-class Pool(Protocol):
-    """The unlabelled ground set of a selection."""
-
-    def __len__(self) -> int: ...
-
-    def shards(self) -> Sequence[Shard]:
-        """All candidates, each in one shard."""
-        ...
-
-    def take(self, index: Int[np.ndarray, " n"]) -> Candidates:
-        """The candidates at these positions, in this order."""
-        ...
+__all__ = ["ArrayPool", "Candidates", "Pool", "Shard", "as_pool", "from_log_probs", "from_logits", "from_probs"]
 
 
 @dataclass(frozen=True)
@@ -77,7 +37,7 @@ class ArrayShard:
 
 @dataclass(frozen=True)
 class ArrayPool:
-    """A pool in one array (memory-mapped, if you like), read in shards of `shard_size` candidates.
+    """A pool in one array, read in shards of `shard_size` candidates.
 
     Entropies under each draw are kept once something asked for them: c times fewer numbers than the predictions.
     `outcome` says what the predictions are of: "classes", "outputs" or "values".
@@ -120,41 +80,41 @@ class ArrayPool:
         return replace(self, shard_size=checks.whole_number(shard_size, "shard_size"))
 
 
-def from_probs(probs: Float[Array, "n k c"]) -> ArrayPool:
+def from_probs(probs: Float[Array, "n k c"]) -> ArrayPool | StoredPool:
     """A pool from p(y_n = c | draw k). The array is used as it is, not copied; a gradient graph is left behind.
 
+    A memory-mapped array, a Zarr array, an HDF5 data set or a Dask array is not loaded: it is read, and checked, shard
+    by shard, whenever candidates are scored.
+
     Raises:
-        TypeError: if `probs` is no floating-point array of NumPy, PyTorch or JAX.
+        TypeError: if `probs` is no floating-point array of NumPy, PyTorch or JAX, and no store of one.
         ValueError: if `probs` has another shape, or a row is negative, not finite or does not sum to one.
     """
-    return ArrayPool(detached(checks.probabilities(probs, name="probs")))
+    return _pool(probs, given_as.probs)
 
 
-def from_log_probs(log_probs: Float[Array, "n k c"]) -> ArrayPool:
+def from_log_probs(log_probs: Float[Array, "n k c"]) -> ArrayPool | StoredPool:
     """A pool from log p(y_n = c | draw k) in nats, minus infinity allowed; kept in the dtype that is given.
 
     Raises:
-        TypeError: if `log_probs` is no floating-point array of NumPy, PyTorch or JAX.
+        TypeError: if `log_probs` is no floating-point array of NumPy, PyTorch or JAX, and no store of one.
         ValueError: if `log_probs` has another shape, or a row's exponentials do not sum to one.
     """
-    lp = detached(checks.log_probabilities(log_probs))
-    xp = namespace(lp)
-    # Stored as they came: half precision log-probabilities give rows that miss one by half precision's rounding.
-    probs = xp.astype(xp.exp(widened(lp)), lp.dtype)
-    return ArrayPool(checks.probabilities(probs, name="exp(log_probs)"))
+    return _pool(log_probs, given_as.log_probs)
 
 
-def from_logits(logits: Float[Array, "n k c"]) -> ArrayPool:
+def from_logits(logits: Float[Array, "n k c"]) -> ArrayPool | StoredPool:
     """A pool from unnormalised log-probabilities, by softmax over the classes; computed in at least float32.
 
     Raises:
-        TypeError: if `logits` is no floating-point array of NumPy, PyTorch or JAX.
+        TypeError: if `logits` is no floating-point array of NumPy, PyTorch or JAX, and no store of one.
         ValueError: if `logits` has another shape, or holds NaN or plus infinity.
     """
-    z = widened(detached(checks.logits(logits)))
-    xp = namespace(z)
-    unnormalised = xp.exp(z - xp.max(z, axis=-1, keepdims=True))
-    return ArrayPool(unnormalised / xp.sum(unnormalised, axis=-1, keepdims=True))
+    return _pool(logits, given_as.logits)
+
+
+def _pool(given: Any, as_probs: AsProbs) -> ArrayPool | StoredPool:
+    return StoredPool.of(given, as_probs) if is_source(given) else ArrayPool(as_probs(given, None))
 
 
 def as_pool(pool: Any) -> Pool:

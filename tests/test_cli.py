@@ -115,7 +115,7 @@ def broken(folder: Path) -> None:
     ("arguments", "message"),
     [
         (["missing.npy"], "No such file or directory: 'missing.npy'"),
-        (["probs.pt"], "probs.pt must be a .npy or .npz file"),
+        (["probs.pt"], "probs.pt must be a .npy or .npz file, or a .zarr store"),
         (["folder.npy"], "Is a directory"),
         (["cut.npy"], "cut.npy cannot be read as an array, it may be cut off"),
         (["head.npy"], "head.npy cannot be read as an array"),

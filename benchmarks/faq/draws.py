@@ -9,13 +9,13 @@ import numpy as np
 from benchmarks.objectives.digits import Posterior, digits, probs, split
 from infoacq import BatchBALD, SaturationWarning, from_probs, select_batch
 from infoacq.maximisers import MustHave
-from infoacq.pool import ArrayPool
+from infoacq.pool import Pool
 
 BATCH, SEEDS = 5, 4
 REFEREE = BatchBALD(max_configurations=4_000)
 
 
-def predicted(draws: int, seed: int, chosen: Sequence[int] = range(400)) -> ArrayPool:
+def predicted(draws: int, seed: int, chosen: Sequence[int] = range(400)) -> Pool:
     """Predictions of the pool's first 400 digits, or of those chosen, from 60 labels."""
     apart = split(digits(), 0, each=6)
     images = apart.pool.images[np.array(chosen)]

@@ -8,14 +8,14 @@ from benchmarks.objectives.digits import Posterior, digits, probs, split
 from benchmarks.objectives.learning import Row, summary
 from infoacq import BALD, BatchBALD, LazyGreedy, Objective, from_probs, select_batch
 from infoacq.maximisers import BudgetedGreedy, MustHave, SieveStreaming
-from infoacq.pool import ArrayPool
+from infoacq.pool import Pool
 from infoacq.wrappers import AtMostPerGroup, Budget, Constrained, CostAware
 
 INFORMATION = BatchBALD(max_configurations=2_000)
 BUDGET = 8.0
 
 
-def predicted(seed: int, copies: int = 1) -> ArrayPool:
+def predicted(seed: int, copies: int = 1) -> Pool:
     """Predictions of 400 digits under 400 draws, from 20 labels; or of fewer, in so many noisy copies each."""
     apart, rng = split(digits(), seed), np.random.default_rng(seed)
     images = np.repeat(apart.pool.images[: 400 // copies], copies, axis=0)

@@ -39,7 +39,7 @@ def by(objective: Objective[Any], maximiser: Maximiser | None = None) -> Chooser
 
 @dataclass(frozen=True)
 class Learnt:
-    """What one run ended with: the accuracy after each round, and all that was labelled on the way."""
+    """What one run gave: the accuracy before the first round and after each, and all that was labelled on the way."""
 
     accuracies: list[float]
     labelled: Data
@@ -47,24 +47,27 @@ class Learnt:
 
 def learn(split: Split, number: int, choose: Chooser, rounds: int, draws: int = 400) -> Learnt:
     """Label what `choose` asks for, `rounds` times, from the split of this number on."""
-    labelled, pool, accuracies = split.labelled, split.pool, []
+    labelled, pool, posterior = split.labelled, split.pool, Posterior.fit(split.labelled)
+    accuracies = [posterior.accuracy(split.test)]
     for step in range(rounds):
         seed = 1000 * number + step
-        chosen = choose(Round(Posterior.fit(labelled).draws(draws, seed), pool, number, seed))
+        chosen = choose(Round(posterior.draws(draws, seed), pool, number, seed))
         labelled = labelled.with_more(pool[np.array(chosen)])
         pool = pool[np.setdiff1d(np.arange(len(pool)), chosen)]
-        accuracies.append(Posterior.fit(labelled).accuracy(split.test))
+        posterior = Posterior.fit(labelled)
+        accuracies.append(posterior.accuracy(split.test))
     return Learnt(accuracies, labelled)
 
 
 def compare(
     splits: Sequence[Split], choosers: dict[str, Chooser], rounds: int, measures: dict[str, Callable[[Learnt], float]]
 ) -> list[Row]:
-    """One row a chooser: each measure's mean over the splits and its standard error."""
+    """One row a chooser: each measure's mean over the splits and its standard error, and the curve of accuracies."""
     rows = []
     for name, choose in choosers.items():
         runs = [learn(split, i, choose, rounds) for i, split in enumerate(tqdm(splits, desc=name, leave=False))]
-        rows.append({"chooser": name, **summary({label: [of(run) for run in runs] for label, of in measures.items()})})
+        measured = summary({label: [of(run) for run in runs] for label, of in measures.items()})
+        rows.append({"chooser": name, **measured, **curve([run.accuracies for run in runs])})
     return rows
 
 
@@ -75,6 +78,13 @@ def summary(values: dict[str, list[float]]) -> Row:
         row[label] = round(mean(numbers), 4)
         row[f"{label}, s.e."] = round(stdev(numbers) / len(numbers) ** 0.5, 4)
     return row
+
+
+def curve(runs: Sequence[Sequence[float]]) -> Row:
+    """The mean over the runs before the first round and after each, and its standard error: what figures show."""
+    each = np.array(runs)
+    errors = each.std(axis=0, ddof=1) / len(each) ** 0.5
+    return {"curve": each.mean(axis=0).round(4).tolist(), "curve, s.e.": errors.round(4).tolist()}
 
 
 def final_accuracy(run: Learnt) -> float:

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from scipy.ndimage import rotate  # type: ignore[import-untyped]
 
 from benchmarks.objectives.digits import digits
-from benchmarks.objectives.learning import Row, summary
+from benchmarks.objectives.learning import Row, curve, summary
 from infoacq import Objective, Random, select_batch
 from infoacq.gaussian import from_values
 from infoacq.objectives import GaussianBatchBALD, Scores
@@ -27,10 +27,11 @@ def run(seeds: int) -> list[Row]:
         "largest variances": Scores(variances, unit="variance"),
         "GaussianBatchBALD": GaussianBatchBALD(NOISE),
     }
-    return [
-        {"chooser": name, **summary({"error, degrees": [error(objective, seed) for seed in range(seeds)]})}
-        for name, objective in objectives.items()
-    ]
+    rows = []
+    for name, objective in objectives.items():
+        runs = [errors(objective, seed) for seed in range(seeds)]
+        rows.append({"chooser": name, **summary({"error, degrees": [run[-1] for run in runs]}), **curve(runs)})
+    return rows
 
 
 def variances(candidates: Candidates) -> np.ndarray:
@@ -58,18 +59,25 @@ class Features:
         return found
 
 
-def error(objective: Objective[Any], seed: int) -> float:
-    """The error after all rounds, in degrees."""
+def errors(objective: Objective[Any], seed: int) -> list[float]:
+    """The error before the first round and after each, in degrees."""
     phi, y = turned_digits(seed)
     labelled, pool = list(range(20)), np.repeat(np.arange(20, 500), 3)
+    mean, root = posterior(phi[labelled], y[labelled])
+    found = [degrees(phi[500:] @ mean - y[500:])]
     for step in range(ROUNDS):
-        mean, root = posterior(phi[labelled], y[labelled])
         draws = mean + np.random.default_rng(1000 * seed + step).standard_normal((200, len(mean))) @ root.T
         chosen = select_batch(from_values(phi[pool] @ draws.T), objective, BATCH, seed=1000 * seed + step).indices
         labelled += pool[chosen].tolist()
         pool = np.delete(pool, chosen)
-    predicted = phi[500:] @ posterior(phi[labelled], y[labelled])[0]
-    return float(45 * np.sqrt(np.mean((predicted - y[500:]) ** 2)))
+        mean, root = posterior(phi[labelled], y[labelled])
+        found.append(degrees(phi[500:] @ mean - y[500:]))
+    return found
+
+
+def degrees(wrong: Float[np.ndarray, " n"]) -> float:
+    """The root mean square of differences that are in units of 45 degrees."""
+    return float(45 * np.sqrt(np.mean(wrong**2)))
 
 
 def turned_digits(seed: int) -> tuple[Float[np.ndarray, "n f"], Float[np.ndarray, " n"]]:

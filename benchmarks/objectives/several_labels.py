@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Int
 
 from benchmarks.objectives.digits import Posterior, digits, probs, split
-from benchmarks.objectives.learning import Row, summary
+from benchmarks.objectives.learning import Row, curve, summary
 from infoacq import BALD, Objective, Random, select_batch
 from infoacq.objectives import MultiOutputBatchBALD, Scores
 from infoacq.outputs import from_outputs
@@ -25,10 +25,11 @@ def run(seeds: int) -> list[Row]:
         "sum of both BALD scores": Scores(sum_of_bald, unit="nats"),
         "MultiOutputBatchBALD": MultiOutputBatchBALD(max_configurations=1_000),
     }
-    return [
-        {"chooser": name, **summary({"accuracy": [accuracy(objective, seed) for seed in range(seeds)]})}
-        for name, objective in objectives.items()
-    ]
+    rows = []
+    for name, objective in objectives.items():
+        runs = [accuracies(objective, seed) for seed in range(seeds)]
+        rows.append({"chooser": name, **summary({"accuracy": [run[-1] for run in runs]}), **curve(runs)})
+    return rows
 
 
 def sum_of_bald(candidates: Candidates) -> np.ndarray:
@@ -38,17 +39,20 @@ def sum_of_bald(candidates: Candidates) -> np.ndarray:
     return total
 
 
-def accuracy(objective: Objective[Any], seed: int) -> float:
-    """The accuracy after all rounds."""
+def accuracies(objective: Objective[Any], seed: int) -> list[float]:
+    """The accuracy before the first round and after each."""
     apart = split(digits(), seed)
-    pairs, labelled = pairs_of(len(apart.pool), seed), apart.labelled
+    pairs, labelled, posterior = pairs_of(len(apart.pool), seed), apart.labelled, Posterior.fit(apart.labelled)
+    found = [posterior.accuracy(apart.test)]
     for step in range(ROUNDS):
-        predict = partial(probs, Posterior.fit(labelled).draws(400, 1000 * seed + step))
+        predict = partial(probs, posterior.draws(400, 1000 * seed + step))
         sides = [predict(apart.pool.images[pairs[:, side]]).astype(np.float32) for side in range(2)]
         chosen = select_batch(from_outputs(sides), objective, 3, seed=1000 * seed + step).indices
         labelled = labelled.with_more(apart.pool[np.unique(pairs[chosen])])
         pairs = np.delete(pairs, chosen, axis=0)
-    return Posterior.fit(labelled).accuracy(apart.test)
+        posterior = Posterior.fit(labelled)
+        found.append(posterior.accuracy(apart.test))
+    return found
 
 
 def pairs_of(size: int, seed: int) -> Int[np.ndarray, "pairs 2"]:

@@ -3,7 +3,7 @@
 A message says what was given, what is wanted and the way out. Nothing is guessed, clipped or renormalised.
 """
 
-from infoacq.checks.arguments import disjoint, enough, fits_in_pool, positions, whole_number
+from infoacq.checks.arguments import disjoint, enough, fits_in_pool, positions, several, whole_number
 from infoacq.checks.numbers import costs, numbers, one_each, real_number, relative_weights
 from infoacq.checks.objectives import (
     allowed,
@@ -11,6 +11,7 @@ from infoacq.checks.objectives import (
     capability,
     constraint,
     gains,
+    group_numbers,
     no_negative_gain,
     objective,
     raced,
@@ -28,23 +29,36 @@ from infoacq.checks.predictions import (
     same_place,
     shape,
 )
+from infoacq.checks.stores import (
+    block_shape,
+    dask_pool,
+    file_reaches,
+    readable,
+    same_version,
+    stored,
+    unreadable,
+)
 from infoacq.checks.values import gaussian_targets, same_features, several_draws, values
 
 __all__ = [
     "alike",
     "allowed",
+    "block_shape",
     "callable_object",
     "capability",
     "constraint",
     "costs",
+    "dask_pool",
     "disjoint",
     "draw_weights",
     "draws",
     "enough",
+    "file_reaches",
     "fits_in_pool",
     "floating_array",
     "gains",
     "gaussian_targets",
+    "group_numbers",
     "log_probabilities",
     "logits",
     "no_negative_gain",
@@ -55,14 +69,19 @@ __all__ = [
     "positions",
     "probabilities",
     "raced",
+    "readable",
     "real_number",
     "relative_weights",
     "same_features",
     "same_place",
+    "same_version",
+    "several",
     "several_draws",
     "shape",
     "some_chosen",
+    "stored",
     "summand",
+    "unreadable",
     "values",
     "whole_number",
 ]

@@ -1,6 +1,7 @@
 """Checks of numbers and positions that a caller gives."""
 
-from collections.abc import Iterable, Sequence
+import reprlib
+from collections.abc import Iterable, Iterator, Sequence
 from typing import SupportsIndex
 
 import numpy as np
@@ -42,6 +43,20 @@ def positions(values: Iterable[SupportsIndex], size: int, name: str, of: str = "
     if (counts > 1).any():
         raise ValueError(f"{name} must not come twice; got {found[counts > 1][:5].tolist()} more than once.")
     return array.astype(np.int64)
+
+
+def several(values: object, name: str, such_as: str) -> None:
+    """Check that `values` can be gone through again and again, as a list can.
+
+    Raises:
+        TypeError: if they are one thing and not several, or an iterator, which is empty after its first use.
+    """
+    if not (hasattr(values, "__iter__") or hasattr(values, "__getitem__")):
+        raise TypeError(f"{name} must be several, such as {such_as}; got {reprlib.repr(values)}.")
+    if isinstance(values, Iterator):
+        raise TypeError(
+            f"{name} must be a list: an iterator is empty after its first use; got {values!r}. Write list(…)."
+        )
 
 
 def fits_in_pool(batch_size: int, size: int, pending: Sequence[int] | np.ndarray) -> None:

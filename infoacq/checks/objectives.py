@@ -1,6 +1,29 @@
 """Checks of what does the choosing: objectives, what these return, constraints and maximisers."""
 
+import reprlib
+from typing import Any
+
 import numpy as np
+from jaxtyping import Int
+
+from infoacq.checks.arguments import several
+
+
+def _named(objective: object) -> str:
+    """The objective's class; for one around another both, such as Constrained(EPIG).
+
+    What the library itself puts around an objective, for pending candidates, is not named: nobody has written it.
+    """
+    inner, name = getattr(objective, "objective", None), type(objective).__name__
+    if not hasattr(inner, "gains"):
+        return name
+    return _named(inner) if name == "Conditioned" else f"{name}({_named(inner)})"
+
+
+def _innermost(objective: object) -> object:
+    """The objective that others are around."""
+    inner = getattr(objective, "objective", None)
+    return _innermost(inner) if hasattr(inner, "gains") else objective
 
 
 def gains(values: np.ndarray, index: np.ndarray, objective: object) -> None:
@@ -9,7 +32,7 @@ def gains(values: np.ndarray, index: np.ndarray, objective: object) -> None:
     Raises:
         ValueError: if a gain is NaN or plus infinity, or there is not one a candidate.
     """
-    name = type(objective).__name__
+    name = _named(objective)
     if values.shape != index.shape:
         raise ValueError(
             f"{name}.gains must return one gain a candidate, shape {index.shape}; got shape {values.shape}."
@@ -31,21 +54,26 @@ def no_negative_gain(values: np.ndarray, rounding: float, objective: object) -> 
     bad = np.flatnonzero((values < -rounding) & (values > -np.inf))
     if bad.size:
         raise ValueError(
-            f"gains must not be negative to be raised to a power; {type(objective).__name__} gave candidate {bad[0]} "
+            f"gains must not be negative to be raised to a power; {_named(objective)} gave candidate {bad[0]} "
             f"{values[bad[0]]:g}. Use SoftmaxSampling or SoftRankSampling, which take gains of any sign."
         )
 
 
 def capability(objective: object, flag: str, maximiser: str, instead: str) -> None:
-    """Check that an objective declares what a maximiser relies on.
+    """Check that an objective declares what a maximiser relies on; one that cannot may say why, as `not_submodular`.
 
     Raises:
         ValueError: if it does not.
     """
     # A modular objective is submodular too.
     if not (getattr(objective, flag, False) or getattr(objective, "modular", False)):
+        why_not = getattr(_innermost(objective), f"not_{flag}", None)
+        if why_not:
+            raise ValueError(
+                f"{maximiser} needs a {flag} objective; {_named(objective)} is none: {why_not}. Use {instead}."
+            )
         raise ValueError(
-            f"{maximiser} needs a {flag} objective; {type(objective).__name__} does not say that it is one. "
+            f"{maximiser} needs a {flag} objective; {_named(objective)} does not say that it is one. "
             f"Use {instead}, or set `{flag} = True` on its class if that is a fact."
         )
 
@@ -86,6 +114,33 @@ def constraint(value: object) -> None:
         raise TypeError(f"a constraint must be an instance with init, ruled_out and update; got {value!r}. {way_out}")
 
 
+def group_numbers(groups: Any) -> Int[np.ndarray, " n"]:
+    """A number for each candidate's group, the same where the names of `groups` are equal.
+
+    Raises:
+        TypeError: if they are no names, one a candidate, that can be compared.
+        ValueError: if one is NaN, which is not equal to itself.
+    """
+    several(groups, "groups", '["a", "a", "b"], a name for each candidate')
+    numbered: dict[Any, int] = {}
+    try:
+        # Entries of arrays and tensors compare as Python's numbers do, not by where they are kept.
+        each = groups.tolist() if hasattr(groups, "tolist") else list(groups)
+        names = [name.item() if hasattr(name, "item") else name for name in each]
+        numbers = np.array([numbered.setdefault(name, len(numbered)) for name in names], dtype=np.int64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"groups must be one name (or number) for each candidate; got {reprlib.repr(groups)}."
+        ) from error
+    unnamed = [i for i, name in enumerate(names) if name != name]
+    if unnamed:
+        raise ValueError(
+            f"groups must not be NaN: candidate {unnamed[0]} has no group ({len(unnamed)} such candidates). Give each "
+            "one that is in no group a name of its own."
+        )
+    return numbers
+
+
 def callable_object(value: object, name: str, such_as: str) -> None:
     """Check that `value` can be called.
 
@@ -107,7 +162,7 @@ def allowed(position: int, gain: float, objective: object) -> None:
     """
     if gain == -np.inf:
         raise ValueError(
-            f"candidate {position} must be had, and {type(objective).__name__} rules it out (gain −inf): it is "
+            f"candidate {position} must be had, and {_named(objective)} rules it out (gain −inf): it is "
             "pending, or breaks a constraint together with those before it."
         )
 
@@ -120,7 +175,7 @@ def some_chosen(chosen: int, objective: object) -> None:
     """
     if not chosen:
         raise ValueError(
-            f"{type(objective).__name__} rules out (gain −inf) every candidate: nothing can be chosen. "
+            f"{_named(objective)} rules out (gain −inf) every candidate: nothing can be chosen. "
             "Loosen its constraints, or leave candidates out of pending."
         )
 
@@ -133,6 +188,6 @@ def raced(can: bool, objective: object) -> None:
     """
     if not can:
         raise ValueError(
-            f"RacingGreedy needs an objective with sketch and differences; {type(objective).__name__} has none. "
+            f"RacingGreedy needs an objective with sketch and differences; {_named(objective)} has none. "
             "Use LazyGreedy()."
         )

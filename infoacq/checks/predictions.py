@@ -52,8 +52,10 @@ def shape(x: Array, axes: str, name: str = "predictions") -> None:
         raise ValueError(f"{name} must have shape {wanted}; got {tuple(x.shape)}, which holds no {empty}.")
 
 
-def probabilities(x: object, axes: str = "n k c", name: str = "predictions") -> Array:
+def probabilities(x: object, axes: str = "n k c", name: str = "predictions", index: np.ndarray | None = None) -> Array:
     """`x`, known to be probabilities with these axes: rows of the last one are not negative and sum to one.
+
+    `index` says where in the pool the candidates are, if not at 0, 1, 2 …
 
     Raises:
         TypeError: if it is no floating-point array.
@@ -64,17 +66,30 @@ def probabilities(x: object, axes: str = "n k c", name: str = "predictions") -> 
     tolerance = SUM_TOLERANCE[dtype_name(p)]
     xp, start = namespace(p), 0
     for block in blocks(p if p.ndim > 1 else p[None, :]):
-        right = (xp.abs(xp.sum(block, axis=-1) - 1.0) <= tolerance) & (xp.min(block, axis=-1) >= 0.0)
-        if not bool(xp.all(right)):
+        right = _are_distributions(block, tolerance)
+        if right is not None:
             wrong = np.argwhere(~np.asarray(to_host(xp.astype(right, block.dtype)), dtype=bool))[0]
-            raise ValueError(_row_error(to_host(block)[tuple(wrong)], wrong, start, axes, name, tolerance))
+            first = start + int(wrong[0])
+            position = [first if index is None else int(index[first]), *wrong[1:].tolist()]
+            raise ValueError(_row_error(to_host(block)[tuple(wrong)], position, axes, name, tolerance))
         start += block.shape[0]
     return p
 
 
-def _row_error(row: np.ndarray, at: np.ndarray, start: int, axes: str, name: str, tolerance: float) -> str:
-    """What is wrong with the row of class probabilities `row`, found at `at` behind `start`, and the way out."""
-    position = [int(at[0]) + start, *(int(i) for i in at[1:])]
+def _are_distributions(block: Array, tolerance: float) -> Array | None:
+    """None if all rows of `block` are probability distributions, else whether each is."""
+    xp = namespace(block)
+    # A matrix product with ones: summing over a short last axis is several times slower, and so is its minimum.
+    if bool(xp.min(block) >= 0.0):
+        total = xp.matmul(block, xp.ones_like(block[(0,) * (block.ndim - 1) + (...,)]))
+        if bool(xp.all(xp.abs(total - 1.0) <= tolerance)):
+            return None
+    right = (xp.abs(xp.sum(block, axis=-1) - 1.0) <= tolerance) & (xp.min(block, axis=-1) >= 0.0)
+    return None if bool(xp.all(right)) else right
+
+
+def _row_error(row: np.ndarray, position: list[int], axes: str, name: str, tolerance: float) -> str:
+    """What is wrong with the row of class probabilities `row`, found at `position`, and the way out."""
     words = {"n": "candidate", "k": "draw", "t": "target", "l": "output"}
     where = ", ".join(f"{words[a]} {i}" for a, i in zip(axes.split()[:-1], position, strict=False)) or "the row"
     shown = np.array2string(row[:6], precision=4, separator=", ") + (" …" if row.size > 6 else "")
@@ -88,6 +103,8 @@ def _row_error(row: np.ndarray, at: np.ndarray, start: int, axes: str, name: str
             problem, way_out = "is not finite", "Remove the candidate, or find out why the model gave it NaN."
     elif (row <= 0).all() and abs(np.exp(row).sum() - 1) < 0.1:
         problem, way_out = "looks like log-probabilities", "Use infoacq.from_log_probs."
+    elif (row == 0).all():
+        problem, way_out = "is 0 for every class", "It was perhaps never written: is the file or store complete?"
     elif (row < 0).any():
         problem, way_out = "has negative entries", "For logits use infoacq.from_logits."
     else:
@@ -96,7 +113,7 @@ def _row_error(row: np.ndarray, at: np.ndarray, start: int, axes: str, name: str
     return f"{name} must be probabilities; {where} {problem}: {shown}. {way_out}"
 
 
-def log_probabilities(x: object, name: str = "log_probs") -> Array:
+def log_probabilities(x: object, name: str = "log_probs", index: np.ndarray | None = None) -> Array:
     """`x`, known to be a floating-point array (n, k, c) without NaN, plus infinity or values above rounding of 0.
 
     Raises:
@@ -106,11 +123,11 @@ def log_probabilities(x: object, name: str = "log_probs") -> Array:
     lp = floating_array(x, name)
     shape(lp, "n k c", name)
     xp = namespace(lp)
-    _no_bad_value(lp, xp.isnan(lp) | (lp > SUM_TOLERANCE[dtype_name(lp)]), name, "log-probabilities (≤ 0)")
+    _no_bad_value(lp, xp.isnan(lp) | (lp > SUM_TOLERANCE[dtype_name(lp)]), name, "log-probabilities (≤ 0)", index)
     return lp
 
 
-def logits(x: object, name: str = "logits") -> Array:
+def logits(x: object, name: str = "logits", index: np.ndarray | None = None) -> Array:
     """`x`, known to be a floating-point array (n, k, c) of which every row has a finite largest value.
 
     Raises:
@@ -121,17 +138,18 @@ def logits(x: object, name: str = "logits") -> Array:
     shape(z, "n k c", name)
     xp = namespace(z)
     dead = xp.max(z, axis=-1, keepdims=True) == -math.inf
-    _no_bad_value(z, xp.isnan(z) | (z == math.inf) | dead, name, "logits (finite, or −inf for a class ruled out)")
+    bad = xp.isnan(z) | (z == math.inf) | dead
+    _no_bad_value(z, bad, name, "logits (finite, or −inf for a class ruled out)", index)
     return z
 
 
-def _no_bad_value(x: Array, bad: Array, name: str, wanted: str) -> None:
+def _no_bad_value(x: Array, bad: Array, name: str, wanted: str, index: np.ndarray | None) -> None:
     xp = namespace(x)
     if bool(xp.any(bad)):
         n, k, c = np.argwhere(np.asarray(to_host(xp.astype(bad, xp.float32)), dtype=bool))[0]
         value = float(x[int(n), int(k), int(c)])
         raise ValueError(
-            f"{name} must be {wanted}; candidate {n}, draw {k}, class {c} is {value:g}. "
+            f"{name} must be {wanted}; candidate {n if index is None else index[n]}, draw {k}, class {c} is {value:g}. "
             "Probabilities go to infoacq.from_probs, log-probabilities to from_log_probs, logits to from_logits."
         )
 

@@ -1,8 +1,8 @@
 """MustHave: candidates that are to be in the batch whatever they are worth, and the rest chosen beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -21,15 +21,22 @@ from infoacq.selection import Pick, Selection
 class MustHave:
     """The candidates at `positions` first, in this order, and then those that `maximiser` chooses given them.
 
-    They count in batch_size and are returned with their gains, unlike pending ones.
+    They count in batch_size and are returned with their gains, unlike pending ones. The maximiser inside does not know
+    of them: `BudgetedGreedy(cost, budget, MustHave(positions))` pays for them, the other way about they come free.
+    Objectives that are not submodular need `maximiser=Greedy()`.
 
     Raises:
+        TypeError: if they are not several, or `maximiser` is none.
         TypeError, ValueError: when choosing, if they are no distinct positions of the pool, are more than batch_size,
             or the objective rules one out, as constraints do.
     """
 
-    positions: Sequence[int]
+    positions: Iterable[SupportsIndex]
     maximiser: Maximiser = field(default_factory=LazyGreedy)
+
+    def __post_init__(self) -> None:
+        checks.several(self.positions, "positions that must be had", "[3, 5]")
+        checks.callable_object(self.maximiser, "maximiser", "Greedy()")
 
     def __call__(
         self,

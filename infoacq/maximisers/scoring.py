@@ -10,9 +10,9 @@ from jaxtyping import Float, Int
 
 from infoacq import checks
 from infoacq._arrays import resolution, rows_to_evaluate, to_host
+from infoacq.candidates import Candidates, Parted, Pool, Shard
 from infoacq.maximiser import Map
 from infoacq.objective import Estimated, Objective, Raced
-from infoacq.pool import Candidates, Pool, Shard
 
 # Candidates that are re-evaluated together: what one call to `map` is worth, and a bound on what is copied at once.
 PIECE = 4096
@@ -50,7 +50,9 @@ def score_pool(objective: Objective[Any], state: Any, pool: Pool, map: Map) -> S
 def score_some(objective: Objective[Any], state: Any, pool: Pool, index: Int[np.ndarray, " n"], map: Map) -> Scored:
     """The gains of the candidates at `index`, in that order."""
     scored = _scored(objective, state, _pieces(pool, index), map)
-    return Scored(index, scored.gains[: len(index)], scored.resolution)
+    gains = _in_order(index, scored.index, scored.gains)
+    checks.gains(gains, index, objective)
+    return Scored(index, gains, scored.resolution)
 
 
 def compare_some(
@@ -58,8 +60,8 @@ def compare_some(
 ) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
     """The gains of the candidates at `index` less the reference's, and the standard errors of these differences."""
     parts = list(map(partial(_compare_shard, objective, state, reference), _pieces(pool, index)))
-    differences, errors = (np.concatenate(column)[: len(index)] for column in zip(*parts, strict=True))
-    return differences, errors
+    found, differences, errors = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return _in_order(index, found, differences), _in_order(index, found, errors)
 
 
 def standard_error(objective: Objective[Any], state: Any, chosen: Candidates) -> float:
@@ -82,12 +84,28 @@ def tie(scored: Scored) -> float:
     return scored.resolution * max(1.0, abs(largest)) if np.isfinite(largest) else 0.0
 
 
-def _pieces(pool: Pool, index: Int[np.ndarray, " n"]) -> Iterator[Loaded]:
+def _pieces(pool: Pool, index: Int[np.ndarray, " n"]) -> Iterable[Shard]:
+    """The candidates at `index`, by shard if that is how the pool is best read."""
+    return pool.parts(index) if isinstance(pool, Parted) else _taken(pool, index)
+
+
+def _taken(pool: Pool, index: Int[np.ndarray, " n"]) -> Iterator[Loaded]:
     """The candidates at `index`, the last ones once more where a round number of them is less work."""
     like = pool.take(index[:1]).predictions
     for start in range(0, len(index), PIECE):
         piece = index[start : start + PIECE]
         yield Loaded(pool.take(np.pad(piece, (0, rows_to_evaluate(len(piece), like) - len(piece)), mode="edge")))
+
+
+def _in_order(
+    index: Int[np.ndarray, " n"], found: Int[np.ndarray, " found"], values: Float[np.ndarray, " found"]
+) -> Float[np.ndarray, " n"]:
+    """The values of the candidates at `index`, of those that were `found`; NaN for one that was lost."""
+    if np.array_equal(found[: len(index)], index):
+        return values[: len(index)]
+    order = np.argsort(found, kind="stable")
+    places = order[np.minimum(np.searchsorted(found, index, sorter=order), len(found) - 1)]
+    return np.where(found[places] == index, values[places], np.nan)
 
 
 def _scored(objective: Objective[Any], state: Any, shards: Iterable[Shard], map: Map) -> Scored:
@@ -108,6 +126,7 @@ def _score_shard(objective: Objective[Any], state: Any, shard: Shard) -> Scored:
 
 def _compare_shard(
     objective: Raced, state: Any, reference: Candidates, shard: Shard
-) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
-    differences, errors = objective.differences(state, shard.load(), reference)
-    return to_host(differences), to_host(errors)
+) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+    candidates = shard.load()
+    differences, errors = objective.differences(state, candidates, reference)
+    return candidates.index, to_host(differences), to_host(errors)

@@ -34,9 +34,10 @@ class SieveStreaming:
     """A batch for each of several guesses of what the best one is worth, all filled in one pass; the best of these.
 
     A candidate is taken by the batch of guess v if it adds its part of what is lacking to v / 2. For a monotone
-    submodular objective the result is worth at least ½ − epsilon of the best batch, in any order of the pool. Places
-    that are left free are filled greedily from the candidates of the largest gains alone, batch_size of which are
-    remembered. Guesses are a factor 1 + epsilon apart: about log(2 · batch_size) / epsilon of them.
+    submodular objective the result is worth at least ½ − epsilon of the best batch, in any order of the pool; with
+    costs or constraints around the objective nothing is promised. Places that are left free are filled greedily from
+    the candidates of the largest gains alone, batch_size of which are remembered. Guesses are a factor
+    1 + epsilon apart: about log(2 · batch_size) / epsilon of them.
 
     Raises:
         TypeError: if `epsilon` is no number.

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from infoacq import checks
-from infoacq._arrays import Array, from_host, identity, namespace, spacing
+from infoacq._arrays import Array, from_host, identity, namespace
 from infoacq.gaussian import GaussianPosterior, host_rows
 from infoacq.pool import Candidates, Pool
 
@@ -42,6 +42,7 @@ class ITL:
     noise_variance: float
     target_noise_variance: float = 0.0
     outcome: ClassVar[str] = "values"
+    not_submodular: ClassVar[str] = "two observations may tell together what neither tells alone"
 
     def __post_init__(self) -> None:
         checks.gaussian_targets(self.targets)
@@ -57,7 +58,7 @@ class ITL:
         known = GaussianPosterior.prior(pool.take(np.zeros(1, dtype=np.int64)).predictions)
         targets = self.targets.take(np.arange(len(self.targets))).predictions
         checks.same_features(targets.shape[1], known.root.shape[0])
-        noise, digits = self.target_noise_variance, spacing(targets)
+        noise, digits = self.target_noise_variance, float(namespace(targets).finfo(targets.dtype).eps)
         return Directed(known, GaussianPosterior.knowing(host_rows(targets), noise, digits, known.like))
 
     def gains(self, state: Directed, candidates: Candidates) -> Float[Array, " n"]:
@@ -96,6 +97,7 @@ class VTL:
     weights: Any = None
     unit: ClassVar[str] = "variance"
     outcome: ClassVar[str] = "values"
+    not_submodular: ClassVar[str] = "two observations may tell together what neither tells alone"
 
     def __post_init__(self) -> None:
         checks.gaussian_targets(self.targets)

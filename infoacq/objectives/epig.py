@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -55,6 +55,7 @@ class EPIG:
     targets: Any
     weights: Any = None
     max_configurations: int = 10_000
+    not_submodular: ClassVar[str] = "two labels may tell together what neither tells alone"
 
     def __post_init__(self) -> None:
         checks.whole_number(self.max_configurations, "max_configurations", least=2)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from infoacq import checks
 from infoacq._arrays import Array, is_array, is_floating
 from infoacq.pool import Candidates, Pool
 
@@ -19,6 +20,7 @@ class Scores:
     scores that are known before, `known[candidates.index]`. Minus infinity rules a candidate out.
 
     Raises:
+        TypeError: if `score` cannot be called.
         ValueError: when it is evaluated, if a score is NaN or plus infinity, or there is not one a candidate.
     """
 
@@ -26,6 +28,9 @@ class Scores:
     unit: str = "score"
     modular: ClassVar[bool] = True
     outcome: ClassVar[str] = "any"
+
+    def __post_init__(self) -> None:
+        checks.callable_object(self.score, "score", "a function of candidates")
 
     def init(self, pool: Pool) -> None:
         """Nothing to remember."""
@@ -54,6 +59,7 @@ class SetFunction:
     `submodular=True` if what a candidate adds never grows with the batch: lazy evaluation then calls it less often.
 
     Raises:
+        TypeError: if `function` cannot be called.
         ValueError: when it is evaluated, if a value is NaN or infinite.
     """
 
@@ -61,6 +67,9 @@ class SetFunction:
     submodular: bool = False
     unit: str = "value"
     outcome: ClassVar[str] = "any"
+
+    def __post_init__(self) -> None:
+        checks.callable_object(self.function, "function", "a function of positions")
 
     def init(self, pool: Pool) -> Valued:
         """No position."""

@@ -30,7 +30,8 @@ class MultiOutputBatchBALD:
     Args:
         max_configurations: configurations of the chosen candidates' labels that are enumerated, sampled beyond.
         max_labels: joint labels of one candidate that are enumerated. Where outputs have more of them, as many paths
-            through its outputs are sampled, on the host, with the same random numbers for every candidate.
+            through its outputs are sampled, on the host, with the same random numbers for every candidate; at least 2,
+            as one path has no standard error.
         key: seeds these numbers; `select_batch` draws it from its seed.
 
     Raises:
@@ -48,7 +49,7 @@ class MultiOutputBatchBALD:
 
     def __post_init__(self) -> None:
         checks.whole_number(self.max_configurations, "max_configurations", least=2)
-        checks.whole_number(self.max_labels, "max_labels")
+        checks.whole_number(self.max_labels, "max_labels", least=2)
         checks.whole_number(self.key, "key", least=0)
 
     def seeded(self, rng: np.random.Generator) -> "MultiOutputBatchBALD":

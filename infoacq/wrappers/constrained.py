@@ -27,7 +27,7 @@ class Constrained:
     do, so lazy evaluation and racing hold. Pending candidates count as chosen.
 
     Raises:
-        TypeError: if `objective` is none, or what is given as a constraint lacks one of its verbs.
+        TypeError: if `objective` is none, `constraints` are not several, or one of them lacks one of its verbs.
     """
 
     objective: Objective[Any]
@@ -35,6 +35,7 @@ class Constrained:
 
     def __post_init__(self) -> None:
         checks.objective(self.objective)
+        checks.several(self.constraints, "constraints", "[AtMostPerGroup(groups)]")
         for constraint in self.constraints:
             checks.constraint(constraint)
 

@@ -3,10 +3,10 @@
 A constraint never sees gains. What it has ruled out stays ruled out, on which lazy evaluation relies.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, SupportsIndex, TypeVar, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -15,6 +15,9 @@ from infoacq import checks
 from infoacq.pool import Pool
 
 State = TypeVar("State")
+
+# The part of a budget by which the rounding of sums may overspend it.
+SLACK = 1e-9
 
 
 @runtime_checkable
@@ -43,7 +46,8 @@ class Budget:
 
     Raises:
         TypeError: if costs or budget are no numbers.
-        ValueError: if one is not finite or not above 0, or (when choosing) there is not one cost a candidate.
+        ValueError: if one is not finite or not above 0, the budget pays for no candidate, or (when choosing) there is
+            not one cost a candidate.
     """
 
     cost: Any
@@ -51,7 +55,8 @@ class Budget:
 
     def __post_init__(self) -> None:
         checks.real_number(self.budget, "budget", above=0.0)
-        _ = self._costs
+        cheapest = float(self._costs.min()) / (1 + SLACK)
+        checks.real_number(self.budget, "budget, to pay for the cheapest candidate,", least=cheapest)
 
     @cached_property
     def _costs(self) -> Float[np.ndarray, " n"]:
@@ -64,7 +69,7 @@ class Budget:
 
     def ruled_out(self, spent: float, index: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
         """Those that cost more than is left, but for the rounding of sums."""
-        too_much: np.ndarray = spent + self._costs[index] > self.budget * (1 + 1e-9)
+        too_much: np.ndarray = spent + self._costs[index] > self.budget * (1 + SLACK)
         return too_much
 
     def update(self, spent: float, index: Int[np.ndarray, " n"]) -> float:
@@ -80,8 +85,8 @@ class AtMostPerGroup:
     objective is then worth at least half of the best batch (Fisher, Nemhauser and Wolsey 1978, for matroids).
 
     Raises:
-        TypeError: if `most` is no whole number.
-        ValueError: if it is below 1, or (when choosing) there is not one group a candidate.
+        TypeError: if `most` is no whole number, or `groups` are no names.
+        ValueError: if it is below 1, a group is NaN, or (when choosing) there is not one group a candidate.
     """
 
     groups: Any
@@ -89,11 +94,11 @@ class AtMostPerGroup:
 
     def __post_init__(self) -> None:
         checks.whole_number(self.most, "most")
+        _ = self._group
 
     @cached_property
     def _group(self) -> Int[np.ndarray, " n"]:
-        numbered: dict[Any, int] = {}
-        return np.array([numbered.setdefault(name, len(numbered)) for name in _plain(self.groups)], dtype=np.int64)
+        return checks.group_numbers(self.groups)
 
     def init(self, pool: Pool) -> Int[np.ndarray, " groups"]:
         """None of any group."""
@@ -115,10 +120,14 @@ class MustNotHave:
     """None of the candidates at `positions` is chosen.
 
     Raises:
+        TypeError: if they are not several.
         TypeError, ValueError: when choosing, if they are no distinct positions of the pool.
     """
 
-    positions: Sequence[int]
+    positions: Iterable[SupportsIndex]
+
+    def __post_init__(self) -> None:
+        checks.several(self.positions, "positions that must not be had", "[3, 5]")
 
     def init(self, pool: Pool) -> Int[np.ndarray, " positions"]:
         """The positions."""
@@ -133,8 +142,3 @@ class MustNotHave:
     ) -> Int[np.ndarray, " positions"]:
         """The same positions."""
         return never
-
-
-def _plain(names: Iterable[Any]) -> list[Any]:
-    """Names that compare by value: entries of arrays and tensors as Python's."""
-    return names.tolist() if hasattr(names, "tolist") else list(names)

@@ -25,7 +25,8 @@ class WeightedSum:
     out (gain −inf) is ruled out, whatever its weight. Costs and constraints go around the sum, not into it.
 
     Raises:
-        TypeError: if one of `objectives` is none, or one with costs or constraints, or a weight no number.
+        TypeError: if `objectives` are not several, one of them is none, or one with costs or constraints, or a weight
+            is no number.
         ValueError: if there is not one finite weight for each objective, or no objective at all.
     """
 
@@ -33,6 +34,7 @@ class WeightedSum:
     weights: Sequence[float]
 
     def __post_init__(self) -> None:
+        checks.several(self.objectives, "objectives", "(BatchBALD(), EPIG(targets))")
         for term in self.objectives:
             checks.summand(term)
         checks.whole_number(len(self.objectives), "the number of objectives")

@@ -72,6 +72,15 @@ def test_pending_candidates_are_conditioned_on_and_not_paid():
     assert chosen.scores[-1] == pytest.approx(worth)
 
 
+def test_the_better_one_is_that_of_the_larger_value_also_where_another_measure_ranks():
+    # By worth for hours the first comes first, by that for its price the second: worth 2 and worth 13.
+    worth = SetFunction(lambda batch: sum([2.0, 13.0][i] for i in batch), submodular=True)
+    per_hour = CostAware(worth, [1.0, 10.0])
+    chosen = select_batch(dirichlet(6, 2, 2, 2), per_hour, 2, maximiser=BudgetedGreedy([2.0, 1.2], 2.0))
+    assert chosen.indices == [1]
+    assert chosen.scores == [pytest.approx(13.0)]
+
+
 def test_an_objective_that_is_not_submodular_needs_greedy():
     objective = EPIG(dirichlet(4, 2, 5, 2))
     with pytest.raises(ValueError, match="LazyGreedy needs a submodular objective"):

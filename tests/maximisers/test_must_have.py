@@ -60,11 +60,20 @@ def test_pending_candidates_come_before():
 
 
 def test_what_may_not_be_had_cannot_be_one_that_must():
-    with pytest.raises(ValueError, match=r"candidate 0 must be had, and Conditioned rules it out"):
+    with pytest.raises(ValueError, match=r"candidate 0 must be had, and BatchBALD rules it out"):
         select_batch(PROBS, BatchBALD(), 3, pending=[0], maximiser=MustHave([0]))
     twice = Constrained(BatchBALD(), [AtMostPerGroup([0] * 9)])
-    with pytest.raises(ValueError, match=r"candidate 2 must be had, and Constrained rules it out"):
+    with pytest.raises(ValueError, match=r"candidate 2 must be had, and Constrained\(BatchBALD\) rules it out"):
         select_batch(PROBS, twice, 3, maximiser=MustHave([1, 2]))
+
+
+def test_positions_are_several_and_can_be_gone_through_again(untyped):
+    with pytest.raises(TypeError, match="positions that must be had must be a list: an iterator is empty after"):
+        MustHave(iter([1]))
+    with pytest.raises(TypeError, match=r"positions that must be had must be several, such as \[3, 5\]; got 3"):
+        MustHave(3)
+    with pytest.raises(TypeError, match=r"Write Greedy\(\)"):
+        MustHave([1], Greedy)
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,14 @@ def test_near_greedy_on_a_larger_pool():
         assert sieve.evaluations > 200
 
 
+def test_a_stream_of_ties():
+    # Ten times the same three points: the guarantee holds, and none is chosen twice.
+    probs = np.repeat(dirichlet(9, 3, 5, 2, 0.3), 10, axis=0)
+    chosen = select_batch(probs, BatchBALD(), 3, maximiser=SieveStreaming(0.1))
+    assert len(set(chosen.indices)) == 3
+    assert chosen.scores[-1] >= 0.4 * best_batch(probs[[0, 1, 2, 10, 11, 12, 20, 21, 22]].tolist(), 3)
+
+
 def test_nothing_to_gain_is_filled_from_the_lowest_index_on():
     chosen = select_batch(np.full((6, 3, 2), 0.5), BatchBALD(), 4, maximiser=SieveStreaming())
     assert chosen.indices == [0, 1, 2, 3]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from infoacq import BatchBALD, Greedy, LazyGreedy, Random, from_probs, select_batch
-from infoacq.gaussian import from_embeddings, from_values
+from infoacq.gaussian import GaussianPosterior, from_embeddings, from_values
 from infoacq.maximisers import PowerSampling
 from infoacq.objectives import GaussianBatchBALD
 from infoacq.wrappers import AtMostPerGroup, Constrained, CostAware
@@ -111,6 +111,20 @@ def test_hundreds_of_picks_of_a_pool_of_near_duplicates():
     picked = e[chosen.indices]
     wanted = 0.5 * np.linalg.slogdet(np.eye(12) + picked.T @ picked / 0.01)[1]
     assert chosen.scores[-1] == pytest.approx(wanted, rel=1e-10)
+
+
+def test_thousands_of_near_duplicates_are_observed_without_losing_digits():
+    e = normal(7, 15, 12)[np.random.default_rng(8).integers(0, 15, 3000)] + 1e-8 * normal(9, 3000, 12)
+    known, total, before = GaussianPosterior.prior(e[:1]), 0.0, np.inf
+    for row in e:
+        total += float(known.information(row[None], 0.01)[0])
+        known = known.append(row[None], 0.01)
+        left = float(known.information(e[:1], 0.01)[0])
+        assert 0 < left <= before * (1 + 1e-12)
+        before = left
+    assert total == pytest.approx(0.5 * np.linalg.slogdet(np.eye(12) + e.T @ e / 0.01)[1], rel=1e-12)
+    wanted = np.linalg.inv(np.eye(12) + e.T @ e / 0.01)
+    np.testing.assert_allclose(known.root @ known.root.T, wanted, rtol=1e-7, atol=1e-12)
 
 
 def test_pools_of_another_kind_are_refused():

@@ -58,6 +58,13 @@ def test_a_score_that_is_no_number_is_named(untyped):
         select_batch(dirichlet(3, 3, 2, 2), Scores(lambda candidates: [0.0]), 1)
 
 
+def test_what_cannot_be_called_is_refused_at_once(untyped):
+    with pytest.raises(TypeError, match="score must be something to call"):
+        Scores(np.arange(3))
+    with pytest.raises(TypeError, match="function must be something to call"):
+        SetFunction([1.0, 2.0])
+
+
 COVERS = [{0, 1, 2}, {2, 3}, {3, 4, 5, 6}, {0, 1, 2, 3}, {6}]
 
 

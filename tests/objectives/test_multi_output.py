@@ -113,6 +113,17 @@ def test_other_objectives_on_outputs():
         assert len(select_batch(pool, objective, 3, seed=0)) == 3
 
 
+def test_outputs_that_have_one_class_only_tell_nothing():
+    certain, probs = np.ones((6, 5, 1)), dirichlet(12, 6, 5, 2, 0.3)
+    for max_labels in (2, 256):
+        nothing = select_batch(from_outputs([certain] * 3), MultiOutputBatchBALD(max_labels=max_labels), 2, seed=0)
+        assert (nothing.indices, nothing.gains) == ([0, 1], [0.0, 0.0])
+    beside = select_batch(from_outputs([certain, probs, certain]), MultiOutputBatchBALD(), 3)
+    alone = select_batch(probs, BatchBALD(), 3)
+    assert beside.indices == alone.indices
+    assert beside.gains == pytest.approx(alone.gains)
+
+
 def test_outputs_in_one_array_without_padding():
     p = np.stack(outputs_of(7, 5, 4, (3, 3)), axis=2)
     pool = OutputsPool(ArrayPool(p), (3, 3))
@@ -134,14 +145,16 @@ def test_the_limit_pickling_and_purity():
 
 def test_bad_outputs_are_refused(untyped):
     good = dirichlet(9, 4, 3, 2)
+    with pytest.raises(TypeError, match="outputs must be a list: an iterator"):
+        from_outputs(p for p in [good, good])
     with pytest.raises(ValueError, match="the number of outputs must be at least 1"):
         from_outputs([])
     with pytest.raises(ValueError, match=r"outputs\[1\] must be probabilities; candidate 0, draw 0 sums to 2"):
         from_outputs([good, 2 * good])
     with pytest.raises(ValueError, match=r"outputs\[1\] must be of the same candidates and draws as outputs\[0\]"):
         from_outputs([good, dirichlet(9, 4, 2, 2)])
-    with pytest.raises(ValueError, match="max_labels must be at least 1"):
-        MultiOutputBatchBALD(max_labels=0)
+    with pytest.raises(ValueError, match="max_labels must be at least 2"):
+        MultiOutputBatchBALD(max_labels=1)
     with pytest.raises(ValueError, match="the number of candidates"):
         select_batch(OutputsPool(ArrayPool(np.zeros((0, 2, 1, 2))), (2,)), MultiOutputBatchBALD(), 1)
 

@@ -103,7 +103,7 @@ def test_pending_candidates_count_in_their_group_and_in_the_budget():
 
 
 def test_nothing_to_choose_is_an_error():
-    with pytest.raises(ValueError, match=r"Constrained rules out \(gain −inf\) every candidate"):
+    with pytest.raises(ValueError, match=r"Constrained\(BALD\) rules out \(gain −inf\) every candidate"):
         select_batch(dirichlet(8, 3, 4, 3), Constrained(BALD(), [MustNotHave([0, 1, 2])]), 1)
 
 
@@ -163,6 +163,13 @@ def test_sampled_gains_keep_their_standard_errors():
         (lambda: Constrained(BALD, []), TypeError, r"Write BALD\(\)"),
         (lambda: Constrained(BALD(), [MustNotHave]), TypeError, r"Write MustNotHave\(...\)"),
         (lambda: Constrained(BALD(), [BALD()]), TypeError, "It lacks ruled_out"),
+        (lambda: Constrained(BALD(), MustNotHave([0])), TypeError, "constraints must be several, such as"),
+        (lambda: Constrained(BALD(), iter([MustNotHave([0])])), TypeError, "an iterator is empty after its first use"),
+        (lambda: MustNotHave(iter([0])), TypeError, r"positions that must not be had must be a list.* Write list"),
+        (lambda: Budget([1.0, 2.0], 0.9), ValueError, "to pay for the cheapest candidate,.* at least 1; got 0.9"),
+        (lambda: AtMostPerGroup(None), TypeError, "groups must be several"),
+        (lambda: AtMostPerGroup(np.zeros((4, 2))), TypeError, "one name .* for each candidate; got array"),
+        (lambda: AtMostPerGroup([1.0, float("nan")]), ValueError, "groups must not be NaN: candidate 1 has no group"),
     ],
 )
 def test_bad_constraints_are_refused_at_once(untyped, make, kind, message):

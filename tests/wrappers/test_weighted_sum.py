@@ -89,7 +89,26 @@ def test_pending_points_are_conditioned_on():
     assert chosen.scores[-1] == pytest.approx(3 * expected)
 
 
+def test_a_sum_with_epig_is_chosen_by_greedy_given_pending_labels():
+    probs, targets = dirichlet(10, 7, 4, 2, 0.5), dirichlet(11, 2, 4, 2)
+    objective = WeightedSum((BALD(), EPIG(targets)), (1.0, 0.5))
+
+    def value(batch):
+        points, each = probs[batch].tolist(), [batchbald([probs[i].tolist()]) for i in batch]
+        told = [joint_entropy([*points]) + joint_entropy([t]) - joint_entropy([*points, t]) for t in targets.tolist()]
+        return math.fsum(each) + 0.25 * math.fsum(told)
+
+    chosen = select_batch(probs, objective, 2, pending=[2, 5])
+    for i in range(2):
+        before = [2, 5, *chosen.indices[:i]]
+        rest = [j for j in range(7) if j not in before]
+        assert chosen.indices[i] == max(rest, key=lambda j, before=before: value([*before, j]))
+    assert chosen.scores[-1] == pytest.approx(value([2, 5, *chosen.indices]) - value([2, 5]))
+
+
 def test_bad_sums_are_refused_at_once(untyped):
+    with pytest.raises(TypeError, match="objectives must be a list: an iterator"):
+        WeightedSum(iter([BALD()]), (1.0,))
     with pytest.raises(ValueError, match="weights must hold one entry for each of the 2 objectives; got 1"):
         WeightedSum((BALD(), BALD()), (1.0,))
     with pytest.raises(ValueError, match="weights must be finite; number 0 is inf"):
