@@ -4,7 +4,8 @@ Notation: predictions p[n, k, c] = p(y_n = c | draw k); posteriors[m, k] = p(dra
 one; masses[m] = p(configuration m); draw_entropies[n, k] = H[y_n | draw k]. All results are in nats.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import cast
 
 import numpy as np
 from jaxtyping import Float
@@ -16,7 +17,9 @@ from infoacq._arrays import (
     compiled,
     concatenated,
     contract,
+    dtype_name,
     namespace,
+    place,
     rearrange,
     widened,
     with_log_taken,
@@ -69,8 +72,21 @@ def conditional_entropies(
     """H[y_n | configuration] = Σ_m masses_m · H[Σ_k posteriors_mk p_nk:] (nats)."""
     if posteriors.shape[0] == 1:
         return marginal_entropies(predictions, posteriors[0, :])
+    if (fused := _fused(predictions, posteriors)) is not None:
+        return fused(predictions, posteriors, masses)
     width = min(int(block_size(predictions) ** 0.5), posteriors.shape[0])
     return concatenated([_conditional_entropies(p, posteriors, masses) for p in blocks_beside(predictions, width)])
+
+
+def _fused(predictions: Array, posteriors: Array) -> Callable[..., Array] | None:
+    """The same sum in one pass, where there is such a kernel: CUDA tensors computed with in float32, and Triton."""
+    if not place(predictions).startswith("torch on cuda") or dtype_name(posteriors) != "float32":
+        return None
+    try:
+        from infoacq import _fused as kernel
+    except ImportError:  # PyTorch on some systems comes without Triton
+        return None
+    return cast(Callable[..., Array], kernel.conditional_entropies)
 
 
 @compiled

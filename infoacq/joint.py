@@ -79,9 +79,9 @@ class ExactJointEntropy:
 
         Raises:
             TypeError: if `num_configurations` is no whole number.
-            ValueError: if it is below 1.
+            ValueError: if it is below 2, of which there is no standard error.
         """
-        count = checks.whole_number(num_configurations, "num_configurations")
+        count = checks.whole_number(num_configurations, "num_configurations", least=2)
         return SampledJointEntropy(self.configurations.thinned(count, rng), self.entropy, count)
 
 

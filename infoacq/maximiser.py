@@ -10,7 +10,7 @@ from infoacq.pool import Pool
 from infoacq.selection import Selection
 
 Map = Callable[..., Iterable[Any]]
-"""Where shards are scored: the built-in map, an executor's, a Dask client's."""
+"""Where shards are scored: the built-in map, an executor's. Results come in the order of the shards, as from these."""
 
 
 @runtime_checkable

@@ -51,27 +51,22 @@ def thinned(
 
 
 def _threshold(falling: Float[np.ndarray, " m"], count: int) -> tuple[float, int]:
-    """The step of a systematic sample and how many weights are above it, so that `count` are kept in all."""
-    tails = falling.sum() - np.concatenate([[0.0], np.cumsum(falling)[: count - 1]])
-    steps = tails / (count - np.arange(count))
-    heavy = int(np.argmax(falling[:count] <= steps))
+    """The step of a systematic sample and how many weights are above it, so that `count` are kept in all.
+
+    Two at least are sampled, if so many are kept: one says nothing of its own error.
+    """
+    at_most = max(1, count - 1)
+    tails = falling.sum() - np.concatenate([[0.0], np.cumsum(falling)[: at_most - 1]])
+    steps = tails / (count - np.arange(at_most))
+    light = np.flatnonzero(falling[:at_most] <= steps)
+    heavy = int(light[0]) if len(light) else at_most - 1
     return float(steps[heavy]), heavy
 
 
 def _systematic(weights: Float[np.ndarray, " m"], count: int, rng: np.random.Generator) -> Int[np.ndarray, " count"]:
-    """`count` positions at equal steps of the cumulated weights from a random start."""
-    return _located(weights, np.arange(count) + rng.random())
-
-
-def stratified(weights: Float[np.ndarray, " m"], count: int, rng: np.random.Generator) -> Int[np.ndarray, " count"]:
-    """`count` positions drawn by weight, one from each of `count` equal strata of the cumulated weights."""
-    return _located(weights, np.arange(count) + rng.random(count))
-
-
-def _located(weights: Float[np.ndarray, " m"], points: Float[np.ndarray, " count"]) -> Int[np.ndarray, " count"]:
-    """Where `points`, of a total of as many, fall in the cumulated weights; nowhere of weight 0."""
+    """`count` positions at equal steps of the cumulated weights from a random start; nowhere of weight 0."""
     cumulated = np.cumsum(weights)
-    points = points * (cumulated[-1] / len(points))
+    points = (np.arange(count) + rng.random()) * (cumulated[-1] / count)
     last = int(np.searchsorted(cumulated, cumulated[-1]))  # rounding may put the last point at the very end
     drawn: np.ndarray = np.minimum(np.searchsorted(cumulated, points, side="right"), last)
     return drawn

@@ -139,8 +139,8 @@ FAULTS = [
     Fault(
         "rows that do not sum to one pass",
         "infoacq/checks/predictions.py",
-        "<= tolerance)",
-        "<= 9.0)",
+        "= SUM_TOLERANCE[dtype_name(p)]",
+        "= 9.0",
         ("tests/checks",),
     ),
     Fault("half precision is computed in half precision", ARRAYS, ".bits < 32 else x", ".bits < 0 else x", VALUE),

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks import referee
 from infoacq import BatchBALD, Greedy, LazyGreedy, select_batch
-from tests import referee
 from tests.backends import Backend
 
 ROWS, SIZE = 4_000, 10

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from benchmarks import referee
 from infoacq import BatchBALD, ExactJointEntropy, expected_entropy, select_batch
 from infoacq.configurations import Configurations
-from tests import oracles, referee
+from tests import oracles
 from tests.predictions import dirichlet
 
 pytestmark = pytest.mark.usefixtures("untyped")  # which is several times faster

@@ -12,7 +12,7 @@ from infoacq import checks
 from infoacq.maximiser import Map
 from infoacq.maximisers.lazy import lazily
 from infoacq.maximisers.scoring import Scored, compare_some, tie
-from infoacq.objective import Objective, is_raced
+from infoacq.objective import Bounded, Exhaustible, Objective, is_raced
 from infoacq.pool import Pool
 from infoacq.selection import Selection
 
@@ -29,15 +29,20 @@ class RacingGreedy:
     The best candidate is dropped with a chance of about len(sizes) · Φ(−z) at a pick if it is as good as the reference,
     and with less the better it is; what is lost then is about a standard error of the difference.
 
+    Once all that can still be gained is less than `negligible` of the most that a batch can be worth, the best of the
+    `first` most promising is taken: all further picks together lose no more than that.
+
     Source: Maron and Moore 1997, The racing algorithm; Minoux 1978 for the old gains as bounds.
     """
 
     z: float = 4.0
-    sizes: tuple[int, ...] = (64, 256)
+    sizes: tuple[int, ...] = (32, 128)
     first: int = 32
+    negligible: float = 1e-3
 
     def __post_init__(self) -> None:
         checks.real_number(self.z, "z", above=0.0)
+        checks.real_number(self.negligible, "negligible", least=0.0)
         checks.whole_number(self.first, "first")
         for size in self.sizes:
             checks.whole_number(size, "sizes", least=2)
@@ -73,7 +78,12 @@ class RacingGreedy:
         rng: np.random.Generator,
     ) -> int:
         """Lower the bounds of `contenders` to what samples of the configurations leave possible."""
-        reference, gain, evaluations = pool.take(np.array([leader])), bounds.gains[leader], 0
+        gain, evaluations = bounds.gains[leader], 0
+        if self._little_is_left(objective, state, pool):
+            # Below the leader, in the order in which they are.
+            bounds.gains[contenders] -= bounds.gains[contenders].max() - gain + 2 * tie(bounds)
+            return evaluations
+        reference = pool.take(np.array([leader]))
         # A child of the step's generator: the draws of the step itself stay as they are without a race.
         for size, child in zip(self.sizes, rng.spawn(len(self.sizes)), strict=True):
             sketch = objective.sketch(state, size, child)
@@ -84,3 +94,9 @@ class RacingGreedy:
             bounds.gains[contenders] = np.minimum(bounds.gains[contenders], gain + difference + self.z * error)
             contenders = contenders[bounds.gains[contenders] >= gain - tie(bounds)]
         return evaluations
+
+    def _little_is_left(self, objective: Any, state: Any, pool: Pool) -> bool:
+        if not (isinstance(objective, Exhaustible) and isinstance(objective, Bounded)):
+            return False
+        left = objective.remaining(state)
+        return bool(np.isfinite(left) and left <= self.negligible * objective.limit(pool))

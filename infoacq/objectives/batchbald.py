@@ -24,7 +24,7 @@ class BatchBALD:
 
     Raises:
         TypeError: if `max_configurations` is no whole number, or `standard_error` no number.
-        ValueError: if `max_configurations` is below 1, or `standard_error` not above 0.
+        ValueError: if `max_configurations` is below 2, or `standard_error` not above 0.
 
     Source: Kirsch et al. 2019 (arXiv 1906.08158), eq. 7 and algorithm 1.
     """
@@ -36,7 +36,7 @@ class BatchBALD:
     def __post_init__(self) -> None:
         checks.real_number(self.standard_error, "standard_error", above=0.0)
         if self.max_configurations is not None:
-            checks.whole_number(self.max_configurations, "max_configurations")
+            checks.whole_number(self.max_configurations, "max_configurations", least=2)
 
     def init(self, pool: Pool) -> Joint:
         """The joint entropy of no point."""

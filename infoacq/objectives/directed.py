@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from infoacq import checks
-from infoacq._arrays import Array, from_host, identity, namespace, spacing
+from infoacq._arrays import Array, from_host, identity, namespace
 from infoacq.gaussian import GaussianPosterior, host_rows
 from infoacq.pool import Candidates, Pool
 
@@ -58,7 +58,7 @@ class ITL:
         known = GaussianPosterior.prior(pool.take(np.zeros(1, dtype=np.int64)).predictions)
         targets = self.targets.take(np.arange(len(self.targets))).predictions
         checks.same_features(targets.shape[1], known.root.shape[0])
-        noise, digits = self.target_noise_variance, spacing(targets)
+        noise, digits = self.target_noise_variance, float(namespace(targets).finfo(targets.dtype).eps)
         return Directed(known, GaussianPosterior.knowing(host_rows(targets), noise, digits, known.like))
 
     def gains(self, state: Directed, candidates: Candidates) -> Float[Array, " n"]:

@@ -47,7 +47,7 @@ class EPIG:
     Raises:
         TypeError: if `targets` or `weights` are no floating-point arrays, or `max_configurations` no whole number.
         ValueError: if `targets` are not probabilities (t, k, c), `weights` not one each and not negative, or
-            `max_configurations` below 1.
+            `max_configurations` below 2.
 
     Source: Bickford Smith et al. 2023 (arXiv 2304.08151), the definition of EPIG in § 4, there for a batch of one.
     """
@@ -58,7 +58,7 @@ class EPIG:
     not_submodular: ClassVar[str] = "two labels may tell together what neither tells alone"
 
     def __post_init__(self) -> None:
-        checks.whole_number(self.max_configurations, "max_configurations")
+        checks.whole_number(self.max_configurations, "max_configurations", least=2)
         _ = self._target_probs, self._target_weights
 
     @cached_property
@@ -96,7 +96,7 @@ class EPIG:
         joint = extended(state.joint, chosen.predictions, self.max_configurations, rng)
         now, classes = joint.configurations, self._target_probs.shape[2]
         weights = (now.masses[:, None] * self._target_weights[None, :]).ravel()
-        count = max(1, self.max_configurations // classes)
+        count = max(2, self.max_configurations // classes)
         if len(weights) <= count:
             return self._enumerated(joint, *self._pairs(np.arange(len(weights))), weights)
         kept = thinned(weights, self._telling(now), count, rng)

@@ -21,7 +21,7 @@ class JointPredictiveEntropy:
 
     Raises:
         TypeError: if `max_configurations` is no whole number.
-        ValueError: if it is below 1.
+        ValueError: if it is below 2.
 
     Source: Shewry and Wynn 1987, Maximum entropy sampling; the joint as in Kirsch et al. 2019
     (arXiv 1906.08158), eq. 12.
@@ -31,7 +31,7 @@ class JointPredictiveEntropy:
     submodular: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        checks.whole_number(self.max_configurations, "max_configurations")
+        checks.whole_number(self.max_configurations, "max_configurations", least=2)
 
     def init(self, pool: Pool) -> Joint:
         """The joint entropy of no point."""

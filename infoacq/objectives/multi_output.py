@@ -48,7 +48,7 @@ class MultiOutputBatchBALD:
     outcome: ClassVar[str] = "outputs"
 
     def __post_init__(self) -> None:
-        checks.whole_number(self.max_configurations, "max_configurations")
+        checks.whole_number(self.max_configurations, "max_configurations", least=2)
         checks.whole_number(self.max_labels, "max_labels", least=2)
         checks.whole_number(self.key, "key", least=0)
 

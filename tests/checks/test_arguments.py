@@ -16,6 +16,7 @@ from infoacq import (
     from_probs,
     select_batch,
 )
+from infoacq.objectives.joint_predictive_entropy import JointPredictiveEntropy
 from tests.predictions import STANDARD, dirichlet
 
 pytestmark = pytest.mark.usefixtures("untyped")
@@ -35,13 +36,8 @@ def test_a_batch_size_may_be_a_whole_number_of_numpys() -> None:
 @pytest.mark.parametrize(
     ("make", "name"),
     [
-        (lambda n: BatchBALD(max_configurations=n), "max_configurations"),
         (lambda n: LazyGreedy(first=n), "first"),
         (lambda n: ExactJointEntropy.empty(draws=n, like=P), "draws"),
-        (
-            lambda n: ExactJointEntropy.empty(draws=4, like=P).sampled(n, np.random.default_rng(0)),
-            "num_configurations",
-        ),
         (lambda n: from_probs(P).with_shards_of(n), "shard_size"),
     ],
 )
@@ -53,6 +49,25 @@ def test_counts_are_whole_numbers_of_at_least_one(make: Any, name: str) -> None:
         with pytest.raises(TypeError, match=f"{name} must be a whole number; got {value!r}"):
             make(value)
     make(1)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (BatchBALD, "max_configurations"),
+        (JointPredictiveEntropy, "max_configurations"),
+        (
+            lambda n: ExactJointEntropy.empty(draws=4, like=P).sampled(n, np.random.default_rng(0)),
+            "num_configurations",
+        ),
+    ],
+)
+def test_a_sample_of_one_has_no_standard_error(make: Any, name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be at least 2; got 1"):
+        make(1)
+    with pytest.raises(TypeError, match=f"{name} must be a whole number; got 2.5"):
+        make(2.5)
+    make(2)
 
 
 def test_seeds() -> None:

@@ -19,7 +19,9 @@ def test_importing_brings_in_no_framework(module: str) -> None:
         [sys.executable, "-W", "error", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert "numpy" in loaded.stdout.split()
-    assert not {"torch", "jax", "cupy", "matplotlib", "sklearn", "pandas", "zarr", "dask", "tqdm"} & set(loaded.stdout.split())
+    assert not {"torch", "jax", "cupy", "matplotlib", "sklearn", "pandas", "zarr", "dask", "tqdm"} & set(
+        loaded.stdout.split()
+    )
 
 
 def test_the_import_arrow_points_one_way() -> None:

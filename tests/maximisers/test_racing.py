@@ -93,3 +93,17 @@ def test_settings_that_make_no_sense_are_refused() -> None:
         RacingGreedy(z=0.0)
     with pytest.raises(ValueError, match="sizes must be at least 2"):
         RacingGreedy(sizes=(1,))
+    with pytest.raises(ValueError, match="negligible must be"):
+        RacingGreedy(negligible=-0.1)
+
+
+def test_where_little_is_left_to_gain_no_more_than_that_is_lost() -> None:
+    # Twenty draws are told apart by a few of these candidates: from then on no pick gains much.
+    probs = dirichlet(8, 500, 20, 10, 0.05)
+    whole = select_batch(probs, BatchBALD(2_000), 12, maximiser=RacingGreedy(negligible=0.0), seed=0)
+    short = select_batch(probs, BatchBALD(2_000), 12, maximiser=RacingGreedy(negligible=0.01), seed=0)
+    assert short.evaluations < 0.7 * whole.evaluations
+    assert len(set(short.indices)) == 12
+    few = next(i for i, score in enumerate(short.scores) if score > 0.99 * math.log(20))
+    assert short.indices[: few + 1] == whole.indices[: few + 1], "nothing is cut short before"
+    assert short.scores[-1] >= whole.scores[-1] - 0.01 * math.log(20)

@@ -76,5 +76,5 @@ def test_pending_points_are_conditioned_on():
 
 
 def test_max_configurations_is_a_whole_number():
-    with pytest.raises(ValueError, match="max_configurations must be at least 1; got 0"):
+    with pytest.raises(ValueError, match="max_configurations must be at least 2; got 0"):
         JointPredictiveEntropy(0)
