@@ -33,6 +33,9 @@ def draw(rows: Sequence["Row"], path: Path) -> Path:
     for (name, (label, size)), panel in zip(AXES.items(), panels.flat, strict=False):
         _sweep(panel, rows, name, size)
         panel.set(xlabel=label, ylabel="seconds", xscale="log", yscale="log")
+        sizes = [size(Case.parsed(case)) for case in SWEEPS[name]]
+        panel.set_xticks(sizes, [f"{one:,}" for one in sizes])
+        panel.minorticks_off()
         panel.grid(alpha=0.3)
     _worth(panels.flat[-1], [row for row in rows if row.case == SHOWN])
     handles, labels = panels.flat[0].get_legend_handles_labels()
