@@ -1,6 +1,6 @@
 """The figure of the comparison: seconds along each axis, and what each batch is worth against what it took."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from benchmarks.peers import CHOOSERS
 if TYPE_CHECKING:
     from benchmarks.selecting import Row
 
-AXES = {
+AXES: dict[str, tuple[str, Callable[[Case], int]]] = {
     "pool": ("candidates in the pool", lambda case: case.candidates),
     "batch": ("batch size", lambda case: case.batch_size),
     "draws": ("draws", lambda case: case.draws),
@@ -45,14 +45,14 @@ def draw(rows: Sequence["Row"], path: Path) -> Path:
     return path
 
 
-def _sweep(panel: Axes, rows: Sequence["Row"], name: str, size: object) -> None:
+def _sweep(panel: Axes, rows: Sequence["Row"], name: str, size: Callable[[Case], int]) -> None:
     first = Case.parsed(SWEEPS[name][0])
     fixed = [f"{value:,} {word}" for word, value in _fixed(name, first)]
     panel.set_title(", ".join(fixed), fontsize=9)
     for chooser, colour in COLOURS.items():
         mine = [row for row in rows if row.chooser == chooser and row.case in SWEEPS[name]]
         if mine:
-            across = [size(Case.parsed(row.case)) for row in mine]  # type: ignore[operator]
+            across = [size(Case.parsed(row.case)) for row in mine]
             panel.plot(across, [row.seconds for row in mine], marker="o", color=colour, label=chooser)
 
 
