@@ -54,10 +54,13 @@ def of_objectives(results: dict[str, Any]) -> Iterator[tuple[str, Figure]]:
         figure, axes = empty(
             f"number of {shown.counted}" if shown.counted == "labels" else shown.counted, shown.measured
         )
-        for row, colour in zip(results[name]["rows"], COLOURS, strict=False):
+        rows = results[name]["rows"]
+        # Random is black, what is recommended has the same colour in every figure.
+        for row, colour in zip(rows, [*COLOURS[: len(rows) - 1], COLOURS[-1]], strict=True):
             means, errors = np.array(row["curve"]), np.array(row["curve, s.e."])
             at = shown.start + shown.a_round * np.arange(len(means))
             axes.plot(at, means, color=colour, marker="o", markersize=3, label=row["chooser"])
+            axes.set_xticks(at)
             axes.fill_between(at, means - errors, means + errors, color=colour, alpha=0.15, linewidth=0)
         axes.legend(frameon=False, fontsize=8)
         yield f"objectives-{name.replace(' ', '-')}", figure

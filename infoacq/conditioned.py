@@ -1,7 +1,7 @@
 """An objective given that some candidates are chosen already: labels that are being waited for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -16,11 +16,16 @@ from infoacq.selection import Pick, Selection
 
 @dataclass(frozen=True)
 class Conditioned:
-    """`objective` from `state` on, with the candidates at `excluded` worth −inf: they are never chosen."""
+    """`objective` from `state` on, with the candidates at `excluded` worth −inf: they are never chosen.
+
+    `within` says where in the whole pool the candidates are that it is asked about, if these are a part of it that is
+    numbered anew.
+    """
 
     objective: Objective[Any]
     state: Any
     excluded: Int[np.ndarray, " pending"]
+    within: Int[np.ndarray, " part"] | None = None
 
     @property
     def modular(self) -> bool:
@@ -36,13 +41,14 @@ class Conditioned:
 
     def gains(self, state: Any, candidates: Candidates) -> Float[Array, " n"]:
         """The objective's gains, −inf for the excluded."""
+        candidates = self._in_whole_pool(candidates)
         gains = self.objective.gains(state, candidates)
         excluded = np.isin(candidates.index, self.excluded)
         return ruled_out(gains, excluded) if excluded.any() else gains
 
     def update(self, state: Any, chosen: Candidates, rng: np.random.Generator) -> Any:
         """The objective's update."""
-        return self.objective.update(state, chosen, rng)
+        return self.objective.update(state, self._in_whole_pool(chosen), rng)
 
     def remaining(self, state: Any) -> float:
         """What is left by the objective; infinite if it does not know."""
@@ -60,13 +66,17 @@ class Conditioned:
         self, state: Any, candidates: Candidates, reference: Candidates
     ) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
         """The objective's differences: those ruled out by their gain never race."""
-        return cast(Raced, self.objective).differences(state, candidates, reference)
+        raced = cast(Raced, self.objective)
+        return raced.differences(state, self._in_whole_pool(candidates), self._in_whole_pool(reference))
 
     def standard_errors(self, state: Any, candidates: Candidates) -> Float[Array, " n"]:
         """The objective's standard errors, 0 if it has none."""
         if isinstance(self.objective, Estimated):
-            return self.objective.standard_errors(state, candidates)
+            return self.objective.standard_errors(state, self._in_whole_pool(candidates))
         return from_host(np.zeros(len(candidates)), like=candidates.predictions)
+
+    def _in_whole_pool(self, candidates: Candidates) -> Candidates:
+        return candidates if self.within is None else replace(candidates, index=self.within[candidates.index])
 
 
 def condition(

@@ -62,7 +62,7 @@ def select_batch(
     client = client or distributed.get_client()
     checks.same_version(client.run(metadata.version, "infoacq", on_error="return"), metadata.version("infoacq"))
     cluster = Cluster.of(checks.dask_pool(as_pool(pool), dask.array.Array), client)
-    with dask.config.set(scheduler=client), progress_bar(cluster.map, shown=progress) as map:
+    with progress_bar(cluster.map, shown=progress) as map:
         return select.select_batch(
             cluster.pool, objective, batch_size, maximiser=maximiser, pending=pending, seed=seed, map=map
         )
@@ -80,8 +80,9 @@ class Cluster:
     def of(cls, pool: StoredPool, client: Any) -> "Cluster":
         """The pool with all draws and classes of a candidate in one chunk."""
         array = pool.source.rechunk({1: -1, 2: -1})
-        pool = StoredPool.of(array, pool.as_probs)
-        return cls(client, pool, dict(zip(pool.cuts.tolist(), array.to_delayed().ravel().tolist(), strict=False)))
+        cuts = StoredPool.of(array, pool.as_probs).cuts
+        chunks = dict(zip(cuts[:-1].tolist(), array.to_delayed().ravel().tolist(), strict=True))
+        return cls(client, StoredPool(Rows(array, client, tuple(array.shape)), pool.as_probs, cuts), chunks)
 
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         """`function` of each shard where its chunk is, or of whatever else there is to do; in order."""
@@ -101,11 +102,27 @@ class Cluster:
 
     def _task(self, function: Any, item: Any) -> Any:
         if isinstance(item, StoredShard):
-            bare = replace(item, source=Chunk(np.empty(0), item.start, tuple(self.pool.source.shape)))
+            bare = replace(item, source=Chunk(np.empty(0), item.start, self.pool.source.shape))
             return dask.delayed(_score, pure=False)(
                 function, bare, self.chunks[item.start], metadata.version("infoacq")
             )
         return dask.delayed(_call, pure=False)(function, item)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A Dask array whose rows are computed by this client's workers, and sent here."""
+
+    array: Any
+    client: Any
+    shape: tuple[int, ...]
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        found: np.ndarray = self.client.compute(self.array[rows]).result()
+        return found
+
+    def __repr__(self) -> str:
+        return repr(self.array)
 
 
 @dataclass(frozen=True, eq=False)

@@ -166,4 +166,25 @@ FAULTS = [
         "np.random.SeedSequence()",
         ("tests/posteriors/test_trap_22_consistent.py",),
     ),
+    Fault(
+        "candidates are ranked by gain times cost",
+        "infoacq/wrappers/cost_aware.py",
+        "to_host(self.objective.gains(state, candidates)) / self._relative",
+        "to_host(self.objective.gains(state, candidates)) * self._relative",
+        ("tests/contracts/test_wrapped.py",),
+    ),
+    Fault(
+        "what is chosen is not paid",
+        "infoacq/wrappers/constraints.py",
+        "return spent + float(self._costs[index].sum())",
+        "return spent",
+        ("tests/contracts/test_wrapped.py",),
+    ),
+    Fault(
+        "an observation shrinks a Gaussian posterior too much",
+        "infoacq/gaussian.py",
+        "math.sqrt(noise_variance * total)",
+        "noise_variance",
+        ("tests/contracts/test_other_pools.py", "-k", "not jax and not strict"),
+    ),
 ]

@@ -9,6 +9,7 @@ from infoacq.maximisers.sieve import SieveStreaming
 from infoacq.maximisers.stochastic import PowerSampling, SoftmaxSampling, SoftRankSampling
 from infoacq.maximisers.stochastic_greedy import StochasticGreedy
 from infoacq.maximisers.topk import TopK
+from infoacq.maximisers.two_rounds import TwoRounds
 
 __all__ = [
     "BudgetedGreedy",
@@ -22,4 +23,5 @@ __all__ = [
     "SoftmaxSampling",
     "StochasticGreedy",
     "TopK",
+    "TwoRounds",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from infoacq.posteriors._inputs import Reader, blocks, pool_size
 from infoacq.posteriors._npy import Facts, model_digest
 from infoacq.posteriors._outputs import Output, check_output_kind, class_scores
 from infoacq.posteriors._sinks import Out, Sink, fill, make_sink
+from infoacq.posteriors._zarr_writing import as_part, write
 
 
 def predict_probs(
@@ -31,9 +33,9 @@ def predict_probs(
     device: torch.device | str | None = None,
     progress: bool = True,
     output: Output = "logits",
-    out: Out | None = None,
+    out: Out | Any = None,
     dtype: torch.dtype | None = None,
-) -> Float[Tensor, "n k c"]:
+) -> Float[Tensor, "n k c"] | Any:
     """Class probabilities of each candidate under each member, detached and on the CPU; draw j is member j.
 
     Members run in evaluation mode and are left as they were.
@@ -44,7 +46,8 @@ def predict_probs(
         device: where to run; copies of members that live elsewhere go there. None: where each member is.
         progress: show a progress bar on stderr.
         output: what the members return: "logits", "log_probs" or "probs".
-        out: an array or tensor (n, k, c), or the path of a .npy file with which the same call goes on when stopped.
+        out: an array or tensor (n, k, c), or the path of a .npy file or an array of `zarr_rows.create` (or a
+            `zarr_rows.Part` of one), with which the same call goes on when stopped.
         dtype: of the result; None: that of the members' output, but float32 at least.
 
     Raises:
@@ -59,8 +62,12 @@ def predict_probs(
         raise ValueError("members is empty: give at least one trained module.")
     check_output_kind(output)
     facts: Facts = {"members": len(members), "output": output}
-    if isinstance(out, (str, Path)):
+    part = as_part(out)
+    if part is not None or isinstance(out, (str, Path)):
         facts = {**facts, "members_sha256": sha256("".join(map(model_digest, members)).encode()).hexdigest()}
+    if part is not None:
+        predict = partial(predict_probs, members, device=device, progress=False, output=output)
+        return write(part, loader_or_tensor, predict, facts, progress=progress)
     size = pool_size(loader_or_tensor)
     sink = make_sink(out, size, len(members), dtype, facts)
     here = [on_device(member, device) for member in members]

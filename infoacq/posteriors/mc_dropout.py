@@ -10,6 +10,7 @@ Source: Gal & Ghahramani (2016), Dropout as a Bayesian approximation; consistent
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from infoacq.posteriors._npy import Facts, model_digest
 from infoacq.posteriors._outputs import Output, check_output_kind
 from infoacq.posteriors._scorers import fastest_scorer
 from infoacq.posteriors._sinks import Out, Sink, fill, make_sink
+from infoacq.posteriors._zarr_writing import as_part, check_same_draws, write
 
 
 def predict_probs(
@@ -39,9 +41,9 @@ def predict_probs(
     device: torch.device | str | None = None,
     progress: bool = True,
     output: Output = "logits",
-    out: Out | None = None,
+    out: Out | Any = None,
     dtype: torch.dtype | None = None,
-) -> Float[Tensor, "n k c"]:
+) -> Float[Tensor, "n k c"] | Any:
     """Class probabilities of each candidate under each dropout draw, detached and on the CPU.
 
     Every `nn.Dropout*` layer of the model is turned on, all else runs in evaluation mode, and the model is left as it
@@ -59,8 +61,9 @@ def predict_probs(
         device: where to run; a copy of the model goes there if it lives elsewhere. None: where the model is.
         progress: show a progress bar on stderr.
         output: what the model returns: "logits", "log_probs" or "probs".
-        out: where the result goes, if not to a new tensor: an array or tensor (n, k, c), or the path of a .npy file.
-            The same call with the same file goes on where it was stopped. FILE.partial grows, FILE is complete.
+        out: where the result goes, if not to a new tensor: an array or tensor (n, k, c), the path of a .npy file, or an
+            array of `zarr_rows.create` (or a `zarr_rows.Part` of one), which is then returned. The same call with the
+            same file or array goes on where it was stopped. FILE.partial grows, FILE is complete.
         dtype: of the result; torch.float16 halves it. None: that of the model's output, but float32 at least.
 
     Raises:
@@ -75,8 +78,13 @@ def predict_probs(
     _check_arguments(draws, seed)
     check_output_kind(output)
     facts: Facts = {"draws": int(draws), "seed": int(seed), "consistent": consistent, "output": output}
-    if isinstance(out, (str, Path)):
+    part = as_part(out)
+    if part is not None or isinstance(out, (str, Path)):
         facts = {**facts, "model_sha256": model_digest(model)}
+    if part is not None:
+        check_same_draws(consistent, dtype)
+        predict = partial(predict_probs, model, draws=draws, seed=seed, device=device, progress=False, output=output)
+        return write(part, loader_or_tensor, predict, facts, progress=progress)
     size = pool_size(loader_or_tensor)
     sink = make_sink(out, size, draws, dtype, facts)
     here = on_device(model, device)

@@ -46,10 +46,14 @@ class WeightedSum:
 
     @property
     def submodular(self) -> bool:
-        return all(
-            is_submodular(term) if weight >= 0 else is_modular(term)
-            for term, weight in zip(self.objectives, self.weights, strict=True)
-        )
+        return not self.not_submodular
+
+    @property
+    def not_submodular(self) -> str:
+        """The reason why gains may grow with the batch; empty if they never do."""
+        terms = zip(self.objectives, self.weights, strict=True)
+        growing = [type(t).__name__ for t, w in terms if not (is_submodular(t) if w >= 0 else is_modular(t))]
+        return f"its {' and '.join(growing)} may add more to a larger batch" if growing else ""
 
     @property
     def unit(self) -> str:

@@ -28,6 +28,7 @@ from infoacq.maximisers import (
     SoftmaxSampling,
     SoftRankSampling,
     StochasticGreedy,
+    TwoRounds,
 )
 from infoacq.objective import is_modular, is_raced, is_submodular
 from infoacq.objectives import EPIG, JointPredictiveEntropy, Scores, SetFunction
@@ -150,6 +151,7 @@ MAXIMISERS = [
     MaximiserRow("SoftRankSampling", SoftRankSampling(), lambda objective: True, random=True),
     MaximiserRow("SoftmaxSampling", SoftmaxSampling(), lambda objective: True, random=True),
     MaximiserRow("StochasticGreedy", StochasticGreedy(), lambda objective: True, random=True),
+    MaximiserRow("TwoRounds", TwoRounds(), is_submodular, random=True),
 ]
 
 

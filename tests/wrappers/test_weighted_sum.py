@@ -40,7 +40,10 @@ def test_what_a_sum_says_of_itself():
     assert WeightedSum((information, noise), (1.0, 1.0)).submodular
     assert WeightedSum((information, score), (1.0, -1.0)).submodular
     assert not WeightedSum((noise, information), (1.0, -1.0)).submodular
-    assert not WeightedSum((information, EPIG(dirichlet(2, 2, 3, 2))), (1.0, 1.0)).submodular
+    aimed = WeightedSum((information, EPIG(dirichlet(2, 2, 3, 2))), (1.0, 1.0))
+    assert not aimed.submodular
+    with pytest.raises(ValueError, match=r"WeightedSum is none: its EPIG may add more to a larger batch. Use Greedy"):
+        select_batch(dirichlet(2, 4, 3, 2), aimed, 1, maximiser=LazyGreedy())
     assert WeightedSum((score, BALD()), (1.0, -1.0)).modular
     assert not WeightedSum((score, information), (1.0, 1.0)).modular
 

@@ -1,0 +1,90 @@
+"""The numbers in the tables of the docs are those that the scripts in benchmarks/ found."""
+
+import json
+import re
+
+import pytest
+
+from tests.docs.test_readme import ROOT
+
+pytest.importorskip("matplotlib")
+
+from benchmarks.figures import of_objectives, of_questions
+
+
+def tables(page):
+    """The cells of every row of every table on a page."""
+    rows = re.findall(r"^\|(.+)\|$", (ROOT / "docs" / page).read_text(), flags=re.MULTILINE)
+    return [[cell.strip().strip("*`") for cell in row.split("|")] for row in rows]
+
+
+def found(name):
+    return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
+
+
+def is_in(row, value):
+    """Whether a number is in a row of cells, to as many digits as the cell has."""
+    for cell in row:
+        for number in re.findall(r"\d+(?:\.(\d+))?", cell):
+            digits = len(number)
+            if re.search(rf"(?<![\d.]){re.escape(f'{value:.{digits}f}')}(?![\d.])", cell):
+                return True
+    return False
+
+
+def numbers(row):
+    """The numbers of one result, those in lists as well; not the curves, which the page shows as a figure."""
+    shown = [value for key, value in row.items() if not key.startswith("curve")]
+    values = [v for value in shown for v in (value if isinstance(value, list) else [value])]
+    return [value for value in values if not isinstance(value, str)]
+
+
+@pytest.mark.parametrize("question", sorted(found("faq")))
+def test_every_row_of_the_questions_is_on_the_page(question):
+    cells = tables("faq.md")
+    for row in found("faq")[question]["rows"]:
+        assert any(all(is_in(line, value) for value in numbers(row)) for line in cells), row
+
+
+@pytest.mark.parametrize("experiment", sorted(found("objectives")))
+def test_every_row_of_the_experiments_is_on_the_page(experiment):
+    cells = tables("objectives.md")
+    for row in found("objectives")[experiment]["rows"]:
+        named = [line for line in cells if line[0] == row["chooser"]]
+        assert any(all(is_in(line, value) for value in numbers(row)) for line in named), row
+
+
+def test_the_comparison_with_activeft_is_on_the_page():
+    cells = tables("objectives.md")
+    for row in found("activeft"):
+        method = row["method"].removesuffix(" ITL")
+        values = (row["information_on_targets"], row["targets_variance"], row["repeats"])
+        named = [line for line in cells if line[:2] == [row["library"], method]]
+        assert any(all(is_in(line, value) for value in values) for line in named), row
+
+
+@pytest.mark.parametrize("page", ["faq", "objectives"])
+def test_every_curve_has_its_figure_on_the_page(page):
+    drawn = dict(of_questions(found("faq")) if page == "faq" else of_objectives(found("objectives")))
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+    assert drawn
+    for name, figure in drawn.items():
+        assert f"(../benchmarks/results/{name}.png)" in text
+        lines = figure.axes[0].get_lines()
+        assert all(len(line.get_xdata()) for line in lines)
+        assert len(figure.axes[0].get_legend().get_texts()) == len(lines)
+
+
+def test_figures_show_the_curves_that_were_kept():
+    rows = found("objectives")["redundancy"]["rows"]
+    lines = dict(of_objectives(found("objectives")))["objectives-redundancy"].axes[0].get_lines()
+    assert {line.get_label(): line.get_ydata().tolist() for line in lines} == {r["chooser"]: r["curve"] for r in rows}
+    assert all(line.get_xdata().tolist() == list(range(20, 61, 5)) for line in lines)
+    assert all(row["curve"][-1] == row["accuracy"] for row in rows)
+
+
+def test_a_number_that_is_not_on_the_page_is_noticed():
+    assert is_in(["0.847 ± 0.01"], 0.8471)
+    assert is_in(["7"], 7)
+    assert not is_in(["0.847"], 0.8481)
+    assert not is_in(["10.847"], 0.847)
