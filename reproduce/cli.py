@@ -9,12 +9,14 @@ from reproduce import commands
 from reproduce.errors import UserError
 from reproduce.experiments import EXPERIMENTS
 
+DATA = "the folder that holds MNIST/raw, EMNIST/raw or CINIC-10/train"
 DESCRIPTION = """\
 The experiments of BatchBALD (Kirsch et al. 2019), from training to table and figure.
 
   python -m reproduce demo                                    three minutes, no download: what it is all about
   python -m reproduce run mnist-quick --data DIR              one MNIST trial
   python -m reproduce run repeated-mnist --methods bald batchbald --trials 0-2 --workers 2
+  python -m reproduce run cinic10 --data DIR --weights none --scale smoke
   python -m reproduce table repeated-mnist                    what the logs say, ours beside the paper's
   python -m reproduce figure repeated-mnist
 
@@ -59,7 +61,8 @@ def _add_run(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> No
     run.add_argument("--methods", nargs="+", metavar="METHOD", help="some of its methods (default: all)")
     run.add_argument("--trials", type=_trials, metavar="0-5", help="trial numbers, as 0-5 or 0,2 (default: its own)")
     run.add_argument("--until", type=_positive, metavar="N", help="stop for now when N points are acquired")
-    run.add_argument("--data", type=Path, metavar="DIR", help="the folder with MNIST/raw (default: downloaded)")
+    run.add_argument("--data", type=Path, metavar="DIR", help=f"{DATA} (default: downloaded, but for CINIC-10)")
+    run.add_argument("--weights", metavar="FILE", help="cinic10: imagenet (default), none, or a file of vgg16_bn's")
     run.add_argument("--device", default="cpu", help="cpu, cuda or cuda:1 (default: cpu)")
     run.add_argument("--out", type=Path, default=commands.RUNS, help="where logs are kept (default: %(default)s)")
     _workers_and_quiet(run)

@@ -16,7 +16,8 @@ from reproduce.methods import Method
 from reproduce.published import runs_file
 from reproduce.runs import Run, folder
 from reproduce.settings import Experiment, smoke
-from reproduce.tables import Row, accuracy_table, as_json, labels_table, rows
+from reproduce.tables import Row, accuracy_table, as_json, labels_table, made_with, rows
+from reproduce.weights import AT_RANDOM, FROM_IMAGENET, IMAGENET, Weights
 from reproduce.workers import Place, run_all, steps_done
 
 RUNS = Path("runs")
@@ -37,7 +38,8 @@ def run(asked: argparse.Namespace) -> None:
     if asked.device.startswith("cuda") and not torch.cuda.is_available():
         raise UserError(f"--device {asked.device}: torch sees no CUDA device here; leave it out to use the processor")
     trials = range(experiment.trials) if asked.trials is None else asked.trials
-    runs = [replace(run, until=asked.until) for run in _runs(experiment, methods, trials, asked.scale)]
+    weights = _weights(experiment, asked.weights)
+    runs = [replace(run, until=asked.until, weights=weights) for run in _runs(experiment, methods, trials, asked.scale)]
     place = Place(asked.out, asked.data, asked.device)
     run_all(runs, place, workers=asked.workers, progress=not asked.quiet)
     print(f"{len(runs)} runs have got to their end, logs in {folder(asked.out, experiment, asked.scale)}")
@@ -91,7 +93,8 @@ def _runs(experiment: Experiment, methods: Sequence[Method], trials: Iterable[in
 
 
 def _print_tables(experiment: Experiment, found: list[Row]) -> None:
-    print(f"{experiment.title}\n\n{accuracy_table(found)}")
+    beside = f", {said}" if (said := made_with(found)) else ""
+    print(f"{experiment.title}{beside}\n\n{accuracy_table(found)}")
     for target in experiment.targets:
         print(f"\n{labels_table(found, target)}")
 
@@ -107,6 +110,16 @@ def _methods(experiment: Experiment, names: list[str] | None) -> list[Method]:
     if unknown:
         raise UserError(f"{experiment.name} has no method {', '.join(unknown)}; it has {', '.join(known)}")
     return [known[name] for name in names or known]
+
+
+def _weights(experiment: Experiment, source: str | None) -> Weights:
+    if source is None:
+        return IMAGENET
+    if not experiment.settings.pretrained:
+        raise UserError(f"--weights {source}: the network of {experiment.name} always starts at random; leave it out")
+    if source not in (FROM_IMAGENET, AT_RANDOM) and not Path(source).is_file():
+        raise UserError(f"--weights {source}: there is no such file; give one, {FROM_IMAGENET} or {AT_RANDOM}")
+    return Weights(source)
 
 
 def _read(asked: argparse.Namespace) -> tuple[Experiment, list[Row], Path]:

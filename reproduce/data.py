@@ -23,6 +23,9 @@ class DataSet:
 
     Attributes:
         originals: how many different training images there are: image i is a copy of image i % originals.
+        classes: their names; empty: their numbers.
+        share: how large the training set is, the official one being 1; splits are scaled by it.
+        stand_in: what results are labelled with, where the data set is not the official one.
     """
 
     train_images: Float[Tensor, "n channels height width"]
@@ -30,6 +33,13 @@ class DataSet:
     test_images: Float[Tensor, "t channels height width"]
     test_labels: Int[Tensor, " t"]
     originals: int
+    classes: tuple[str, ...] = ()
+    share: float = 1.0
+    stand_in: str = ""
+
+    def name_of(self, label: int) -> str:
+        """The name of a class."""
+        return self.classes[label] if self.classes else str(label)
 
 
 @runtime_checkable

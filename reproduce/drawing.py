@@ -7,11 +7,14 @@ from matplotlib.figure import Figure
 
 from reproduce import experiments
 from reproduce.ablation import ablation_figure
+from reproduce.acquired_classes import entropy_figure, examples_figure, histogram_figure
+from reproduce.data import DataSet
+from reproduce.emnist import CLASSES as EMNIST_CLASSES
 from reproduce.figures import accuracy_figure
 from reproduce.pictures import pictures_figure
 from reproduce.runs import folder
 from reproduce.settings import Experiment, smoke
-from reproduce.tables import Row, rows
+from reproduce.tables import Row, made_with, rows
 from reproduce.timing import time_figure
 
 
@@ -24,7 +27,7 @@ def draw_all(
         UserError: the images of the pictures are not under `data`.
     """
     place = folder(out, experiment, scale)
-    note = " (smoke scale)" if scale == "smoke" else ""
+    note = _note(scale, found)
     yield save(accuracy_figure(experiment, found, note), place / "accuracy.png")
     plain = experiments.named(experiment.name)
     if plain in experiments.ABLATION:
@@ -33,10 +36,25 @@ def draw_all(
     if plain in experiments.ACQUISITION_SIZES:
         members = [m for m in _family(experiments.ACQUISITION_SIZES, scale, out, published) if m[1]]
         yield save(time_figure(members, note), place / "time.png")
+    if plain in experiments.MANY_CLASSES:
+        yield save(entropy_figure(experiment, found, note, EMNIST_CLASSES), place / "class-entropy.png")
+        yield save(histogram_figure(experiment, found, note, EMNIST_CLASSES), place / "class-histogram.png")
     if data is not None or plain is experiments.DIGITS:
-        figure = pictures_figure(experiment, found, experiment.settings.data.load(data))
-        if figure is not None:
-            yield save(figure, place / "pictures.png")
+        yield from _draw_images(experiment, found, note, place, experiment.settings.data.load(data))
+
+
+def _draw_images(experiment: Experiment, found: Sequence[Row], note: str, place: Path, data: DataSet) -> Iterator[Path]:
+    figure = pictures_figure(experiment, found, note, data)
+    if figure is not None:
+        yield save(figure, place / "pictures.png")
+    if experiments.named(experiment.name) in experiments.MANY_CLASSES:
+        yield save(examples_figure(experiment, data, note), place / "examples.png")
+
+
+def _note(scale: str, found: Sequence[Row]) -> str:
+    """What stands behind the title of every figure: whatever makes it other than the paper's."""
+    said = ", ".join(filter(None, (made_with(found), "smoke scale" if scale == "smoke" else "")))
+    return f", {said}" if said else ""
 
 
 def save(figure: Figure, path: Path) -> Path:

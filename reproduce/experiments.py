@@ -9,6 +9,7 @@ from models.digits_mlp import DigitsMLP
 from models.mnist_cnn import MNISTCNN
 from reproduce.data import MNIST, Digits
 from reproduce.errors import UserError
+from reproduce.experiments_beyond_mnist import CINIC10_B10, EMNIST_B5, EMNIST_QUICK
 from reproduce.methods import BALD_FREE, BALD_KEPT, BATCHBALD, BATCHBALD_10K, MEAN_STD, RANDOM, VARIATION_RATIOS
 from reproduce.published import INITIAL_POINTS
 from reproduce.settings import Experiment, Settings
@@ -154,11 +155,17 @@ EXPERIMENTS = (
     MNIST_B5,
     MNIST_B40,
     MNIST_QUICK,
+    EMNIST_B5,
+    EMNIST_QUICK,
+    CINIC10_B10,
 )
 
 # The same comparison at growing redundancy, and at growing acquisition size: each family shares a figure.
 ABLATION = (REPEATED_MNIST_X1, REPEATED_MNIST_X2, REPEATED_MNIST, REPEATED_MNIST_X5)
 ACQUISITION_SIZES = (MNIST_B1, MNIST_B5, MNIST_B10, MNIST_B40)
+
+# So many classes that it matters which of them are acquired: they have figures of that.
+MANY_CLASSES = (EMNIST_B5, EMNIST_QUICK)
 
 
 def named(name: str) -> Experiment:

@@ -19,7 +19,7 @@ from reproduce.errors import UserError
 from reproduce.evaluation import Batches, accuracy_and_nll
 from reproduce.results import Step, open_log
 from reproduce.runs import Run
-from reproduce.splits import stored_split
+from reproduce.splits import stored_split, validation_points
 from reproduce.surroundings import header
 from reproduce.training import Labelled, train
 
@@ -45,8 +45,8 @@ def run_trial(run: Run, data: DataSet, out: Path, device: torch.device) -> None:
         UserError: the log can't be gone on with.
     """
     log = run.log(out)
-    split = stored_split(log.with_name("split.json"), run.experiment, run.trial, data.train_labels.numpy())
-    with open_log(log, header(run.experiment, run.method, run.trial, split, device)) as (steps, append):
+    split = stored_split(log.with_name("split.json"), run.experiment, run.trial, data)
+    with open_log(log, header(run, split, data, device)) as (steps, append):
         split = replay(split, steps, log)
         for number in range(len(steps), run.last_step + 1):
             step, split = one_step(run, number, split, data, device)
@@ -70,8 +70,9 @@ def one_step(run: Run, number: int, split: PoolSplit, data: DataSet, device: tor
     """What a step finds, and the split after it."""
     settings = run.experiment.settings
     start = perf_counter()
-    labelled, validation = (labelled_points(data, index, device) for index in (split.labelled, split.held_out))
-    model, epochs = train(settings.network, labelled, validation, settings.training, run.seed(number, "training"))
+    parts = (split.labelled, validation_points(settings, split, data.share))
+    labelled, validation = (labelled_points(data, index, device) for index in parts)
+    model, epochs = train(run.network, labelled, validation, settings.training, run.seed(number, "training"))
     trained = perf_counter()
     accuracy, nll = evaluate(run, number, model, data)
     chosen = choose(run, number, model, split, data, device) if number < settings.steps else NO_CHOICE

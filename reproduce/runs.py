@@ -1,11 +1,15 @@
 """A run: one method in one trial of an experiment; where its log lies and which seeds it has."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from torch import nn
 
 from reproduce.methods import Method
 from reproduce.seeds import seed_of
 from reproduce.settings import Experiment
+from reproduce.weights import IMAGENET, Weights
 
 
 @dataclass(frozen=True)
@@ -14,6 +18,7 @@ class Run:
 
     Attributes:
         until: where to stop for now: when so many points are acquired. The log can be gone on with later.
+        weights: what the features of a pretrained network start from.
     """
 
     experiment: Experiment
@@ -21,12 +26,19 @@ class Run:
     trial: int
     scale: str
     until: int | None = None
+    weights: Weights = IMAGENET
 
     @property
     def last_step(self) -> int:
         """The step after which this run stops; step s finds the accuracy after s acquisitions."""
         settings = self.experiment.settings
         return settings.steps if self.until is None else min(settings.steps, self.until // settings.acquisition_size)
+
+    @property
+    def network(self) -> Callable[[], nn.Module]:
+        """What makes the model that is trained at each step."""
+        settings = self.experiment.settings
+        return self.weights.into(settings.network) if settings.pretrained else settings.network
 
     def __str__(self) -> str:
         return f"{self.method.name} trial {self.trial}"

@@ -10,6 +10,8 @@ from reproduce.data import Source
 from reproduce.methods import Method
 from reproduce.training import Training
 
+SMOKE_VALIDATION = 1_024
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -19,25 +21,33 @@ class Settings:
         draws: K, for the pool and for the test set.
         acquisition_size: points labelled a step.
         acquired: points labelled in all, beyond the initial ones.
-        validation: points held out of the pool for early stopping.
+        validation: points held out of the pool for early stopping, of the official data set: of a smaller stand-in in
+            proportion.
+        validation_of_last: they are drawn of so many points at the end of the training set, none of which is in the
+            pool; 0: of all.
+        validation_balanced: they are as many of each class.
         initial_points: data set indices of the first labels; if empty, `initial_per_class` are drawn of each class.
         candidates: how many are scored a step, a new sub-sample of the pool each time; None: the whole pool.
         test_points: how many of the test set are used, from its beginning; None: all of it.
         scoring_batch: images predicted at a time.
+        pretrained: the network is called with the weights that its features start from, or None.
     """
 
     data: Source
-    network: Callable[[], nn.Module]
+    network: Callable[..., nn.Module]
     training: Training
     draws: int
     acquisition_size: int
     acquired: int
     validation: int
+    validation_of_last: int = 0
+    validation_balanced: bool = False
     initial_per_class: int = 2
     initial_points: tuple[int, ...] = ()
     candidates: int | None = None
     test_points: int | None = None
     scoring_batch: int = 256
+    pretrained: bool = False
 
     @property
     def steps(self) -> int:
@@ -87,6 +97,7 @@ def smoke(experiment: Experiment) -> Experiment:
         settings,
         training=replace(settings.training, max_epochs=2, epoch_samples=640),
         draws=min(settings.draws, 10),
+        validation=min(settings.validation, SMOKE_VALIDATION),
         acquired=2 * settings.acquisition_size,
         candidates=500,
         test_points=500,

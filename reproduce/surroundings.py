@@ -10,20 +10,19 @@ from typing import Any
 import torch
 
 from infoacq import PoolSplit
-from reproduce.methods import Method
-from reproduce.settings import Experiment, describe_run
+from reproduce.data import DataSet
+from reproduce.runs import Run
+from reproduce.settings import describe_run
 
 
-def header(
-    experiment: Experiment, method: Method, trial: int, split: PoolSplit, device: torch.device
-) -> dict[str, Any]:
+def header(run: Run, split: PoolSplit, data: DataSet, device: torch.device) -> dict[str, Any]:
     """All that is needed to run it again, and to judge its seconds."""
-    settings = experiment.settings
+    settings = run.experiment.settings
     return {
-        "experiment": experiment.name,
-        "method": method.name,
-        "trial": trial,
-        "settings": describe_run(experiment, method),
+        "experiment": run.experiment.name,
+        "method": run.method.name,
+        "trial": run.trial,
+        "settings": describe_run(run.experiment, run.method) | given(run, data),
         "initial_labels": len(split.labelled),
         "initial": "given" if settings.initial_points else "balanced by seed",
         "seeds": "sha256(experiment/trial/step/purpose), see reproduce/seeds.py",
@@ -32,6 +31,12 @@ def header(
         "machine": machine(device),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def given(run: Run, data: DataSet) -> dict[str, str]:
+    """What the command adds to the settings: the data set, where it is a stand-in, and the weights."""
+    weights = {"weights": run.weights.name} if run.experiment.settings.pretrained else {}
+    return {"stand_in": data.stand_in} | weights
 
 
 def machine(device: torch.device) -> dict[str, Any]:

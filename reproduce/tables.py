@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from reproduce.curves import Curve, Quartiles, Trajectory, curve, quartiles
+from reproduce.errors import UserError
 from reproduce.methods import Method
 from reproduce.published import published_curve
 from reproduce.results import Log, check_same_settings, read_log
 from reproduce.runs import folder
 from reproduce.settings import Experiment, describe_run
 
-MARKS = (0, 50, 100, 150, 200, 260, 300)
+MARKS = (0, 50, 100, 150, 200, 260, 300, 600, 900, 1200)
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ def rows(experiment: Experiment, scale: str, out: Path, published: Path | None) 
     """The methods of the experiment that have been run, in its order.
 
     Raises:
-        UserError: a log is damaged, or was made with other settings than the experiment has now.
+        UserError: a log is damaged, or was made with other settings than the experiment has now, or some were made on
+            other data than others.
     """
     found = []
     for method in experiment.methods:
@@ -54,7 +56,16 @@ def rows(experiment: Experiment, scale: str, out: Path, published: Path | None) 
         beside = published_curve(group, published) if group and scale == "paper" else None
         if logs:
             found.append(Row(method, logs, beside))
+    different = {_made_with(log) or "the official data" for row in found for log in row.logs}
+    if len(different) > 1:
+        place = folder(out, experiment, scale)
+        raise UserError(f"the logs in {place} do not belong together: {'; '.join(sorted(different))}. Keep them apart")
     return found
+
+
+def made_with(found: Sequence[Row]) -> str:
+    """What must be said wherever these results are shown: the stand-in, and the weights; empty if nothing."""
+    return _made_with(found[0].logs[0])
 
 
 def as_json(experiment: Experiment, scale: str, found: Sequence[Row]) -> str:
@@ -68,13 +79,14 @@ def as_json(experiment: Experiment, scale: str, found: Sequence[Row]) -> str:
         }
         for row in found
     ]
-    return json.dumps({"experiment": experiment.name, "scale": scale, "methods": methods}, indent=1)
+    told = {"experiment": experiment.name, "scale": scale, "made_with": made_with(found), "methods": methods}
+    return json.dumps(told, indent=1)
 
 
 def labels_table(found: Sequence[Row], target: float) -> str:
     """Labels acquired until the test accuracy is first at least the target: quartiles, a method a row."""
     lines = [
-        f"Labels acquired, beyond the {_initial(found)} initial ones, until test accuracy first reaches {target:.0%}",
+        f"Labels acquired{_beyond(found)} until test accuracy first reaches {target:.0%}",
         f"{'method':18}{'lower quartile':>16}{'median':>9}{'upper quartile':>16}{'trials':>8}",
     ]
     for row in found:
@@ -107,8 +119,15 @@ def _checked(path: Path, experiment: Experiment, method: Method) -> Log | None:
     return log
 
 
-def _initial(found: Sequence[Row]) -> int:
-    return int(found[0].logs[0].header["initial_labels"])
+def _made_with(log: Log) -> str:
+    settings = log.header["settings"]
+    weights = settings.get("weights", "")
+    return ", ".join(filter(None, (settings.get("stand_in", ""), weights and f"weights: {weights}")))
+
+
+def _beyond(found: Sequence[Row]) -> str:
+    initial = int(found[0].logs[0].header["initial_labels"])
+    return f", beyond the {initial} initial ones," if initial else ""
 
 
 def _at(curve: Curve, mark: int) -> str:

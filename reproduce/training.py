@@ -14,13 +14,18 @@ EVALUATION_BATCH = 256
 
 @dataclass(frozen=True)
 class Training:
-    """How a model is trained at every step: Adam (betas 0.9 and 0.999) from a new initialisation."""
+    """How a model is trained at every step: Adam (betas 0.9 and 0.999) from a new initialisation.
+
+    Attributes:
+        augment: what each batch goes through first, with PyTorch's random state; None: nothing.
+    """
 
     max_epochs: int
     epoch_samples: int
     batch_size: int = 64
     learning_rate: float = 1e-3
     patience: int = 3
+    augment: Callable[[Tensor], Tensor] | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,10 @@ def train_epoch(
     order = torch.from_numpy(balanced_epoch(len(points.labels), settings.epoch_samples, rng))
     for batch in torch.split(order.to(points.labels.device), settings.batch_size):
         optimiser.zero_grad()
-        loss = nn.functional.cross_entropy(model(points.images[batch]), points.labels[batch])
+        images = points.images[batch]
+        if settings.augment is not None:
+            images = settings.augment(images)
+        loss = nn.functional.cross_entropy(model(images), points.labels[batch])
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
 

@@ -50,7 +50,8 @@ def run_all(runs: Sequence[Run], place: Place, *, workers: int, progress: bool =
     todo = [run for run in runs if steps_done(run, place.out) <= run.last_step]
     if not todo:
         return
-    todo[0].experiment.settings.data.load(place.data)  # missing data are told before any run
+    todo[0].experiment.settings.data.load(place.data)  # missing data, and weights, are told before any run
+    todo[0].network()
     total = sum(run.last_step + 1 for run in todo)
     done = sum(steps_done(run, place.out) for run in todo)
     every = POLL_S if sys.stderr.isatty() else 30.0  # seconds; a file that catches the bar is not flooded

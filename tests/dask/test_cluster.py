@@ -65,12 +65,14 @@ def test_a_worker_that_is_killed_changes_nothing(persisted: bool, client: Any, a
     assert killed not in set(client.run(os.getpid).values())
 
 
-def test_a_chunk_that_kills_every_worker_is_named(client: Any, array: Any, tmp_path: Path) -> None:
+def test_a_chunk_that_kills_every_worker_is_named(
+    cluster: Any, client: Any, array: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)  # 3 by default; a worker takes seconds to start
     marker = tmp_path / f"{os.getpid()}.mark"
-    with pytest.raises(
-        OSError, match=r"candidates \d+ … \d+ cannot be read .*: KilledWorker"
-    ):
-        choose(array, Dying(marker=marker, every_time=True), 5, client=client, seed=0, progress=False)
+    with pytest.raises(OSError, match=r"candidates \d+ … \d+ cannot be read .*: KilledWorker"):
+        choose(array[:50], Dying(marker=marker, every_time=True), 5, client=client, seed=0, progress=False)
+    client.wait_for_workers(2)
 
 
 def test_what_comes_back_is_gains_and_winners(client: Any, array: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,10 @@ def test_settings_are_the_published_ones(experiment: Experiment, shared: Path) -
         for run in published:
             hyper = run["hyper"]
             assert settings.draws == run["mc_samples"]
-            assert settings.initial_points == tuple(run["initial_samples"])
+            if settings.initial_points:
+                assert settings.initial_points == tuple(run["initial_samples"])
+            else:  # drawn by seed, as many
+                assert len(run["initial_samples"]) == 10 * settings.initial_per_class
             assert settings.validation == hyper["validation_set_size"]
             assert settings.training.max_epochs == hyper["epochs"]
             assert settings.training.epoch_samples == hyper["epoch_samples"]

@@ -79,9 +79,9 @@ def test_time_is_relative_to_batchbald_reaching_95_percent(tmp_path: Path) -> No
 def test_pictures_count_the_different_images(tmp_path: Path) -> None:
     data = DIGITS.settings.data.load(None)
     write_log(tmp_path, DIGITS, BALD_KEPT, 1, [0.5])
-    assert pictures_figure(DIGITS, rows(DIGITS, "paper", tmp_path, None), data) is None  # nothing to compare
+    assert pictures_figure(DIGITS, rows(DIGITS, "paper", tmp_path, None), "", data) is None  # nothing to compare
     write_log(tmp_path, DIGITS, BATCHBALD, 1, [0.5])
-    figure = pictures_figure(DIGITS, rows(DIGITS, "paper", tmp_path, None), data)
+    figure = pictures_figure(DIGITS, rows(DIGITS, "paper", tmp_path, None), "", data)
     assert figure is not None
     said = [part.get_suptitle() for part in figure.subfigs]
     assert said == ["BALD: 4 different images", "BatchBALD: 10 different images"]  # 0, 1297 and 2594 are one original
