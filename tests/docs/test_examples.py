@@ -5,6 +5,7 @@ import io
 import re
 from typing import Any
 
+import jaxtyping
 import pytest
 
 from infoacq import maximisers, objectives, wrappers
@@ -19,10 +20,15 @@ def printed() -> list[str]:
     """What each example prints, in a namespace that they share."""
     found: list[str] = []
     names: dict[str, Any] = {}
-    for code, _ in EXAMPLES:
-        with contextlib.redirect_stdout(io.StringIO()) as output:
-            exec(compile(code, "docs/objectives.md", "exec"), names)
-        found.append(output.getvalue())
+    # As users run them: without the shape checks of the tests, to which 8 is no float.
+    jaxtyping.config.update("jaxtyping_disable", True)
+    try:
+        for code, _ in EXAMPLES:
+            with contextlib.redirect_stdout(io.StringIO()) as output:
+                exec(compile(code, "docs/objectives.md", "exec"), names)
+            found.append(output.getvalue())
+    finally:
+        jaxtyping.config.update("jaxtyping_disable", False)
     return found
 
 
