@@ -10,6 +10,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def of_driver(candidates: int) -> dict[str, float]:
 def with_workers(workers: int, measure: Callable[[Any], float]) -> float:
     """`measure` on a cluster of so many workers of one thread each."""
     options = {"threads_per_worker": 1, "processes": False, "dashboard_address": None}
-    with distributed.LocalCluster(workers, **options) as cluster, distributed.Client(cluster) as client:
+    with distributed.LocalCluster(n_workers=workers, **options) as cluster, distributed.Client(cluster) as client:
         client.wait_for_workers(workers)
         one_pass(client, workers, 10, 0.0)
         return measure(client)
@@ -64,8 +65,8 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for workers in options.workers:
         shards = workers * options.shards_per_worker
-        arguments = (shards, options.candidates, options.shard_seconds)
-        seconds = with_workers(workers, lambda client, a=arguments: one_pass(client, *a))
+        case = partial(one_pass, shards=shards, candidates=options.candidates, seconds=options.shard_seconds)
+        seconds = with_workers(workers, case)
         ideal = shards * options.shard_seconds / workers
         rows.append({"workers": workers, "shards": shards, "seconds": seconds, "ideal_seconds": ideal})
         rows[-1]["overhead_seconds_per_shard"] = (seconds - ideal) / shards

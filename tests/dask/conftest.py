@@ -16,7 +16,7 @@ POOL = dirichlet(191, 300, 6, 4, concentration=0.4).astype(np.float32)
 def cluster() -> Iterator[Any]:
     """Two workers with a process each, which are started anew when they die."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'infoacq[dask]'")
-    with distributed.LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=None) as started:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as started:
         yield started
 
 

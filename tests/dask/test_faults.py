@@ -47,7 +47,7 @@ def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "site" / "infoacq-0.0.1.dist-info"
     other.mkdir(parents=True)
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: infoacq\nVersion: 0.0.1\n")
-    scheduler = distributed.LocalCluster(0, dashboard_address=None)
+    scheduler = distributed.LocalCluster(n_workers=0, dashboard_address=None)
     code = f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r}); from distributed.cli import dask_worker; " + (
         f"dask_worker.main([{scheduler.scheduler_address!r}, '--no-nanny', '--no-dashboard', '--nthreads', '1'])"
     )
