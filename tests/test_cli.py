@@ -134,7 +134,7 @@ def broken(folder: Path) -> None:
         (["probs.npy", "--batch-size", "31"], "at most the 30 candidates left in the pool; got 31"),
         (["probs.npy", "--batch-size", "0"], "batch_size must be at least 1; got 0"),
         (["probs.npy", "--seed", "-1"], "seed must be at least 0; got -1"),
-        (["probs.npy", "--max-configurations", "0"], "max_configurations must be at least 1; got 0"),
+        (["probs.npy", "--max-configurations", "0"], "max_configurations must be at least 2; got 0"),
         (["probs.npy", "--pending", "words.txt"], "words.txt must hold whole numbers"),
         (["probs.npy", "--pending", "words.json"], "words.json must hold whole numbers"),
         (["probs.npy", "--pending", "words.csv"], "words.csv must hold whole numbers"),

@@ -63,6 +63,25 @@ def test_the_comparison_with_activeft_is_on_the_page():
         assert any(all(is_in(line, value) for value in values) for line in named), row
 
 
+def test_the_schemes_of_sampling_are_on_the_page():
+    cells = tables("estimates.md")
+    kept = found("sampling_schemes")["rows"]
+    for scheme in {row["scheme"] for row in kept}:
+        errors = [1e3 * row["errors"][pick] for row in kept if row["scheme"] == scheme for pick in (5, 7, 9)]
+        shown = [f"{error:.2f}" for error in errors]
+        assert sum(line[1:] == shown for line in cells) == 1, scheme
+
+
+def test_how_sure_a_race_is_is_on_the_page():
+    cells = tables("estimates.md")
+    for row in found("racing")["rows"]:
+        shown = [f"{row[key]:.5f}" for key in ("said", "dropped_of_32", "dropped_of_128")]
+        named = [line for line in cells if line[0] == f"{row['z']:g}" and line[1:4] == shown]
+        assert len(named) == 1, row
+        assert named[0][4] == f"{100 * row['same_picks']:.1f} %"
+        assert float(named[0][5]) == pytest.approx(abs(row["lost"]), abs=6e-6)
+
+
 @pytest.mark.parametrize("page", ["faq", "objectives"])
 def test_every_curve_has_its_figure_on_the_page(page):
     drawn = dict(of_questions(found("faq")) if page == "faq" else of_objectives(found("objectives")))
