@@ -48,7 +48,7 @@ def draw(rows: Sequence["Row"], path: Path) -> Path:
 def _sweep(panel: Axes, rows: Sequence["Row"], name: str, size: Callable[[Case], int]) -> None:
     first = Case.parsed(SWEEPS[name][0])
     fixed = [f"{value:,} {word}" for word, value in _fixed(name, first)]
-    panel.set_title(", ".join(fixed), fontsize=9)
+    panel.set_title(", ".join(fixed), fontsize=8)
     for chooser, colour in COLOURS.items():
         mine = [row for row in rows if row.chooser == chooser and row.case in SWEEPS[name]]
         if mine:
@@ -67,6 +67,6 @@ def _worth(panel: Axes, rows: Sequence["Row"]) -> None:
         error = 2 * row.standard_error
         panel.errorbar(row.seconds, row.information, error, marker="o", color=COLOURS[row.chooser], capsize=3)
     case = Case.parsed(SHOWN)
-    panel.set_title(f"{case.candidates:,} candidates, {case.draws} draws, {case.batch_size} picks", fontsize=9)
+    panel.set_title(f"{case.candidates:,} candidates, {case.draws} draws, {case.batch_size} picks", fontsize=8)
     panel.set(xlabel="seconds", ylabel="information of the batch (nats, ± 2 s.e.)", xscale="log")
     panel.grid(alpha=0.3)
