@@ -19,6 +19,7 @@ from infoacq.posteriors._first_convolution import FirstConvolution, ends_of_draw
 from infoacq.posteriors._masks import Masks
 from infoacq.posteriors._ops import Kind
 from infoacq.posteriors._outputs import class_scores
+from infoacq.posteriors._parts import Part
 from infoacq.posteriors._plan import Plan
 from infoacq.posteriors._subnetwork import Draw, convolve
 from infoacq.posteriors._threads import fitting_number, workers
@@ -59,6 +60,7 @@ class _Follower:
             for numbers in self._groups(sum(block.rows for block in chunk)):
                 ends = in_threads(partial(self._ends, numbers), chunk)
                 columns += in_threads(partial(self._column, chunk, ends), enumerate(numbers))
+                self._give_back(ends)
         return torch.stack(columns, dim=1)
 
     def _groups(self, rows: int) -> Iterator[range]:
@@ -75,6 +77,12 @@ class _Follower:
         draws = [Draw(number, self.plan, self.masks) for number in numbers]
         parts = ends_of_draws(self.first, draws, block.carried[self.first.source])
         return [{} if part is None else {self.first.end: part, **self.first.skipped} for part in parts]
+
+    def _give_back(self, ends: list[list[dict[Node, Any]]]) -> None:
+        for known in ends:
+            parts = [part for draw in known for part in draw.values() if isinstance(part, Part)]
+            if parts and self.first is not None:  # all of a block's parts are views of one room
+                self.first.rooms.give(parts[0].tensor)
 
     def _column(
         self, chunk: list[_Block], ends: list[list[dict[Node, Any]]], place_and_number: tuple[int, int]
@@ -119,4 +127,9 @@ def _run_shared(plan: Plan, model: nn.Module, block: Tensor) -> dict[Node, Any]:
             values[node] = convolve(step.module, x, step.module.weight, step.module.bias)
         else:
             values[node] = call(node, step.module, args, kwargs)
-    return {node: values[node] for node in plan.carried}
+    return {node: _plain(values[node]) for node in plan.carried}
+
+
+def _plain(value: Any) -> Any:
+    """Channels first: from there the draws cut their own channels."""
+    return value.contiguous() if isinstance(value, Tensor) and value.device.type == "cpu" else value

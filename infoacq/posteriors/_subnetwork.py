@@ -108,6 +108,8 @@ def convolve(layer: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tens
     """A convolution layer's output with other weights."""
     if weight.ndim == 4 and weight.device.type == "cpu":  # it and the pooling behind it are faster with channels last
         weight = weight.contiguous(memory_format=torch.channels_last)
+        if x.shape[1] == 1:  # whose strides leave open what is last
+            x = x.contiguous().as_strided(x.shape, (x[0].numel(), 1, x.shape[3], 1))
     result: Tensor = layer._conv_forward(x, weight, bias)
     return result
 
