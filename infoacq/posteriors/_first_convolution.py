@@ -25,11 +25,11 @@ from infoacq.posteriors._subnetwork import Draw
 from infoacq.posteriors._trace import call
 
 _MIN_DRAWS = 8  # fewer do not pay for the addends
-_MIN_KERNEL = 9
+_MIN_KERNEL = 16  # with fewer places they cost more memory traffic than they save work
 _ROWS = 64
-_ADDEND_BYTES = 40 * 2**20
+_ADDEND_BYTES = 20 * 2**20
 _SPACING = 16  # rows at a power of two from each other would fall into the same lines of the cache
-_SUM_BYTES = 4 * 2**20
+_SUM_BYTES = 2 * 2**20
 
 
 @dataclass(frozen=True)
