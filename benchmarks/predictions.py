@@ -20,11 +20,11 @@ MADE = Path(__file__).parent / "cache" / "mnist_cnn_60000x100x10.npy"
 def predictions(n: int, k: int, c: int) -> tuple[str, Float[np.ndarray, "n k c"]]:
     """Where they come from, and predictions (n, k, c): real ones if INFOACQ_SHARED or the cache hold as many."""
     folder = os.environ.get("INFOACQ_SHARED")
-    for path in (Path(folder or ".", "predictions", REAL), MADE):
+    for name, path in (("MNIST CNN", Path(folder or ".", "predictions", REAL)), ("MNIST CNN, trained here", MADE)):
         if path.exists():
             real = np.load(path, mmap_mode="r")
             if n <= real.shape[0] and k <= real.shape[1] and c == real.shape[2]:
-                return "MNIST CNN", np.ascontiguousarray(real[:n, :k]).astype(np.float32)
+                return name, np.ascontiguousarray(real[:n, :k]).astype(np.float32)
     return "linear models", of_linear_models(n, k, c)
 
 
