@@ -129,7 +129,7 @@ def rearrange(x: Array, pattern: str) -> Array:
 
 
 def contract(equation: str, *operands: Array) -> Array:
-    """The einsum of `operands` by opt_einsum, on every maker."""
+    """The einsum of `operands` by opt_einsum, on every maker; of two, the first has the last axes of the result."""
     backend = "auto" if known_to_einops(operands[0]) else "infoacq._array_api"
     return _contraction(equation, *(tuple(x.shape) for x in operands))(*operands, backend=backend)
 

@@ -97,7 +97,7 @@ def _conditional_entropies(
     width = int(block_size(p) ** 0.5)
     by_class, total = rearrange(p, "n k c -> (n c) k"), 0.0
     for start in range(0, posteriors.shape[0], width):
-        q = contract("r k, m k -> r m", by_class, posteriors[start : min(start + width, posteriors.shape[0]), :])
+        q = contract("m k, r k -> r m", posteriors[start : min(start + width, posteriors.shape[0]), :], by_class)
         total = total - contract("r m, m -> r", plogp(q), masses[start : min(start + width, posteriors.shape[0])])
     return namespace(p).sum(namespace(p).reshape(total, (p.shape[0], p.shape[2])), axis=-1)
 
@@ -162,7 +162,7 @@ def entropies_by_configuration(
 ) -> Float[Array, "n m"]:
     """H[y_n | configuration m] (nats), for so few candidates that n × c × m numbers may be held."""
     n, _, classes = predictions.shape
-    q = contract("r k, m k -> r m", rearrange(predictions, "n k c -> (n c) k"), posteriors)
+    q = contract("m k, r k -> r m", posteriors, rearrange(predictions, "n k c -> (n c) k"))
     return -namespace(q).sum(namespace(q).reshape(plogp(q), (n, classes, posteriors.shape[0])), axis=1)
 
 
@@ -170,7 +170,7 @@ def information_by_configuration(
     predictions: Float[Array, "n k c"], draw_entropies: Float[Array, "n k"], posteriors: Float[Array, "m k"]
 ) -> Float[Array, "n m"]:
     """I[y_n; draw | configuration m] (nats), for so few candidates that n × c × m numbers may be held."""
-    expected = contract("n k, m k -> n m", draw_entropies, posteriors)
+    expected = contract("m k, n k -> n m", posteriors, draw_entropies)
     return entropies_by_configuration(widened(predictions), posteriors) - expected
 
 
