@@ -7,6 +7,7 @@ A chunk is a shard. A pass sends the objective's state to the workers, and each 
 predictions travel only of those that are chosen or raced against. A pool whose chunks are persisted is not read again.
 """
 
+import functools
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -60,7 +61,7 @@ def select_batch(
         RuntimeError: if a worker has another version of infoacq.
     """
     client = client or distributed.get_client()
-    checks.same_version(client.run(metadata.version, "infoacq", on_error="return"), metadata.version("infoacq"))
+    checks.same_version(client.run(_version, on_error="return"), _version())
     cluster = Cluster.of(checks.dask_pool(as_pool(pool), dask.array.Array), client)
     with progress_bar(cluster.map, shown=progress) as map:
         return select.select_batch(
@@ -95,17 +96,27 @@ class Cluster:
             held = self.client.submit(_same, function, pure=False)
             futures = self.client.compute([self._task(held, item) for item in items])
         try:
-            for item, future in zip(items, futures, strict=True):
-                yield _result(item, future)
+            yield from self._results(items, futures)
         finally:
             self.client.cancel(futures)
+
+    def _results(self, items: list[Any], futures: list[Any]) -> Iterator[Any]:
+        """In the order of the items. What is ready is fetched together: each fetching takes the scheduler's time."""
+        place, ready, following = {future.key: i for i, future in enumerate(futures)}, dict[int, Any](), 0
+        for batch in distributed.as_completed(futures).batches():
+            found = self.client.gather({place[future.key]: future for future in batch}, errors="skip")
+            for future in batch:
+                at = place[future.key]
+                ready[at] = _result(items[at], future, found[at])
+                future.release()  # the worker need not keep it
+            while following in ready:
+                yield ready.pop(following)
+                following += 1
 
     def _task(self, function: Any, item: Any) -> Any:
         if isinstance(item, StoredShard):
             bare = replace(item, source=Chunk(np.empty(0), item.start, self.pool.source.shape))
-            return dask.delayed(_score, pure=False)(
-                function, bare, self.chunks[item.start], metadata.version("infoacq")
-            )
+            return dask.delayed(_score, pure=False)(function, bare, self.chunks[item.start], _version())
         return dask.delayed(_call, pure=False)(function, item)
 
 
@@ -144,6 +155,11 @@ class Failed:
     error: Exception
 
 
+@functools.cache
+def _version() -> str:
+    return metadata.version("infoacq")
+
+
 def _same(function: Any) -> Any:
     return function
 
@@ -159,18 +175,19 @@ def _score(function: Callable[[Any], Any], shard: StoredShard, chunk: Any, versi
     """What `function` says of a shard, on the worker that has its chunk."""
     try:
         # A worker may have come after the others were asked.
-        checks.same_version({distributed.get_worker().address: metadata.version("infoacq")}, version)
+        checks.same_version({distributed.get_worker().address: _version()}, version)
         source = replace(shard.source, array=np.asarray(chunk))
         return function(replace(shard, source=source))
     except Exception as error:
         return Failed(error)
 
 
-def _result(item: Any, future: Any) -> Any:
-    error = future.exception()
-    if error is not None and isinstance(item, StoredShard):
-        raise checks.unreadable(item.start, item.stop, "a chunk of the Dask array", error) from error
-    result = future.result()
-    if isinstance(result, Failed):
-        raise result.error
-    return result
+def _result(item: Any, future: Any, found: Any) -> Any:
+    if future.status == "error":
+        error = future.exception()
+        if isinstance(item, StoredShard):
+            raise checks.unreadable(item.start, item.stop, "a chunk of the Dask array", error) from error
+        raise error
+    if isinstance(found, Failed):
+        raise found.error
+    return found
