@@ -50,8 +50,8 @@ def simulated(workers: int) -> Iterator[tuple[Any, psutil.Process]]:
 
 
 def _process(*command: str) -> "subprocess.Popen[bytes]":
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": os.environ | SETTINGS}
-    return subprocess.Popen([sys.executable, *command], **quiet)
+    silent = subprocess.DEVNULL
+    return subprocess.Popen([sys.executable, *command], stdout=silent, stderr=silent, env=os.environ | SETTINGS)
 
 
 async def _work(address: str, number: int) -> None:
