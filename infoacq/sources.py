@@ -91,7 +91,7 @@ def source(x: Any) -> Any:
 
     Raises:
         TypeError: if it holds no floating-point numbers.
-        ValueError: if its shape is another, or chunks of it are missing.
+        ValueError: if its shape is another.
     """
     checks.stored(x)
     return MappedFile.of(x) if isinstance(x, np.memmap) else x
@@ -101,8 +101,8 @@ def cuts(source: Any) -> Int[np.ndarray, " cuts"]:
     """Where shards begin, and the end: at chunks of the store, several together if they are small."""
     rows = int(source.shape[0])
     chunk = (getattr(source, "shards", None) or getattr(source, "chunks", None) or (1,))[0]
-    if isinstance(chunk, tuple):  # of Dask, whose chunks may differ: each is where it is
-        return np.concatenate([[0], np.cumsum(chunk)])
+    if isinstance(chunk, tuple):  # of Dask, whose chunks may differ: each is where it is, some are empty
+        return np.unique(np.cumsum([0, *chunk]))
     row_bytes = math.prod(source.shape[1:]) * source.dtype.itemsize
     most = max(1, min(SHARD_ROWS, SHARD_BYTES // row_bytes))
     return cuts_every(chunk * max(1, most // chunk), rows)

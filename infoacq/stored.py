@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from infoacq import checks
 from infoacq._arrays import Array, take
 from infoacq.candidates import Candidates, Shard
+from infoacq.given_as import logits
 from infoacq.sources import cuts, cuts_every, read, source
 
 AsProbs = Callable[[Any, Int[np.ndarray, " n"] | None], Float[Array, "n k c"]]
@@ -66,6 +67,7 @@ class StoredPool:
             ValueError: if its shape is another, or chunks of it are missing.
         """
         predictions = source(array)
+        checks.all_written(predictions, zeros_are_refused=as_probs is not logits)
         return cls(predictions, as_probs, cuts(predictions))
 
     def __len__(self) -> int:

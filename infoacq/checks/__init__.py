@@ -4,6 +4,7 @@ A message says what was given, what is wanted and the way out. Nothing is guesse
 """
 
 from infoacq.checks.arguments import disjoint, enough, fits_in_pool, positions, several, whole_number
+from infoacq.checks.clusters import ClusterLostError, cluster_kept, connected, dask_pool, same_version
 from infoacq.checks.numbers import costs, numbers, one_each, real_number, relative_weights
 from infoacq.checks.objectives import (
     allowed,
@@ -30,22 +31,25 @@ from infoacq.checks.predictions import (
     shape,
 )
 from infoacq.checks.stores import (
+    all_written,
     block_shape,
-    dask_pool,
     file_reaches,
     readable,
-    same_version,
     stored,
     unreadable,
 )
 from infoacq.checks.values import gaussian_targets, same_features, several_draws, values
 
 __all__ = [
+    "ClusterLostError",
     "alike",
+    "all_written",
     "allowed",
     "block_shape",
     "callable_object",
     "capability",
+    "cluster_kept",
+    "connected",
     "constraint",
     "costs",
     "dask_pool",

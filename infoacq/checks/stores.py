@@ -7,28 +7,43 @@ from pathlib import Path
 from typing import Any
 
 from infoacq._arrays import dtype_name
+from infoacq.checks.clusters import ClusterLostError
 from infoacq.checks.predictions import SUM_TOLERANCE, shape
 
 
 def stored(x: Any, name: str = "predictions") -> None:
-    """Check that `x`, which is not in memory, holds predictions (n, k, c), and all of them.
+    """Check that `x`, which is not in memory, holds predictions (n, k, c).
 
     Raises:
         TypeError: if it holds no floating-point numbers.
-        ValueError: if its shape is another or not known, or chunks of it are missing.
+        ValueError: if its shape is another or not known.
     """
     if dtype_name(x) not in SUM_TOLERANCE:
         raise TypeError(f"{name} must be of {', '.join(SUM_TOLERANCE)}; got {dtype_name(x)}. Convert it first.")
     if any(math.isnan(length) for length in x.shape):
         raise ValueError(f"{name} must have a known shape; got {x.shape}. For a Dask array: x.compute_chunk_sizes().")
     shape(x, "n k c", name)
-    # A Zarr array reads chunks that are missing as its fill value, which could pass for logits.
+
+
+def all_written(x: Any, *, zeros_are_refused: bool) -> None:
+    """Check that no chunk of a Zarr array is missing, which it would read as zeros.
+
+    Zarr leaves out chunks of zeros alone, such as those of a class that is impossible where classes are in chunks of
+    their own: if zeros are refused when they are read, they are left to that.
+
+    Raises:
+        ValueError: if chunks are missing.
+    """
     there, wanted = getattr(x, "nchunks_initialized", None), getattr(x, "nchunks", None)
-    if there is not None and wanted is not None and there < wanted:
-        raise ValueError(
-            f"{wanted - there} of the {wanted} chunks of {x!r} are missing: it is cut off, or not all was written. "
-            "Write the rest first: predict_probs(..., out=array) goes on where it stopped."
-        )
+    if there is None or wanted is None or there >= wanted or (zeros_are_refused and x.chunks[2] < x.shape[2]):
+        return
+    zeros = (
+        "" if zeros_are_refused else ", or holds zeros alone, which Zarr keeps if config={'write_empty_chunks': True}"
+    )
+    raise ValueError(
+        f"{wanted - there} of the {wanted} chunks of {x!r} are missing: it is cut off, or not all was written{zeros}. "
+        "Write the rest first: predict_probs(..., out=array) goes on where it stopped."
+    )
 
 
 @contextmanager
@@ -37,9 +52,12 @@ def readable(source: object, start: int, stop: int) -> Iterator[None]:
 
     Raises:
         OSError: in place of that.
+        ClusterLostError: as it is: it is not the store's.
     """
     try:
         yield
+    except ClusterLostError:
+        raise
     except Exception as error:
         raise unreadable(start, stop, repr(source), error) from error
 
@@ -74,32 +92,3 @@ def block_shape(given: tuple[int, ...], wanted: tuple[int, ...], start: int) -> 
             f"the shard from candidate {start} on must have shape (n, k, c) = {wanted}, as the whole says; "
             f"got {given}. Predict all shards under the same draws, for the same classes."
         )
-
-
-def dask_pool(pool: Any, array_type: type) -> Any:
-    """`pool`, known to be read from a Dask array.
-
-    Raises:
-        TypeError: if it is not.
-    """
-    if not isinstance(getattr(pool, "source", None), array_type):
-        raise TypeError(
-            f"pool must be a Dask array, or from_logits(...) of one; got {type(pool).__name__}. "
-            "dask.array.from_zarr and dask.array.from_array make one; infoacq.select_batch takes arrays as they are."
-        )
-    return pool
-
-
-def same_version(of_workers: dict[str, Any], ours: str) -> None:
-    """Check that all workers have this version of infoacq.
-
-    Raises:
-        RuntimeError: if one has another, or none.
-    """
-    for worker, version in of_workers.items():
-        if version != ours:
-            theirs = f"infoacq {version}" if isinstance(version, str) else f"no infoacq ({version!r})"
-            raise RuntimeError(
-                f"the worker {worker} has {theirs}, this process has infoacq {ours}: what they send each other "
-                f"could be misread. Install infoacq=={ours} on all workers."
-            )

@@ -26,6 +26,17 @@ class Scored:
     gains: Float[np.ndarray, " n"]
     resolution: float
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Consecutive positions, those of a whole shard, travel as the first of them."""
+        first = int(self.index[0]) if len(self.index) else 0
+        if np.array_equal(self.index, np.arange(first, first + len(self.index))):
+            return _consecutive, (first, self.gains, self.resolution)
+        return Scored, (self.index, self.gains, self.resolution)
+
+
+def _consecutive(first: int, gains: Float[np.ndarray, " n"], resolution: float) -> Scored:
+    return Scored(np.arange(first, first + len(gains)), gains, resolution)
+
 
 @dataclass(frozen=True)
 class Loaded:

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -98,3 +99,18 @@ def test_the_bar_moves(client: Any, array: Any, capfd: pytest.CaptureFixture[str
 def test_without_a_client_or_a_dask_array_the_way_out_is_said(client: Any) -> None:
     with pytest.raises(TypeError, match="must be a Dask array"):
         choose(POOL, BALD(), 3, client=client)
+
+
+def test_what_is_ready_is_fetched_together(client: Any, array: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each fetching goes through the scheduler, so there are not as many as shards."""
+    import distributed
+
+    fetched: list[int] = []
+    gather = client.gather
+    monkeypatch.setattr(client, "gather", lambda futures, **how: fetched.append(len(futures)) or gather(futures, **how))
+    monkeypatch.setattr(
+        distributed, "as_completed", lambda f: SimpleNamespace(batches=lambda: [list(distributed.wait(f).done)])
+    )
+    batch = choose(array, BALD(), 3, client=client, progress=False)
+    assert fetched == [6]
+    assert batch.indices == select_batch(POOL, BALD(), 3).indices

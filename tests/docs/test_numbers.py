@@ -107,3 +107,40 @@ def test_a_number_that_is_not_on_the_page_is_noticed():
     assert is_in(["7"], 7)
     assert not is_in(["0.847"], 0.8481)
     assert not is_in(["10.847"], 0.847)
+
+
+def cell(value):
+    """Three digits, as in the tables of scale.md."""
+    return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
+
+
+def test_what_choosing_from_a_file_took_is_on_the_page():
+    cells = tables("scale.md")
+    for row in found("out_of_core")["rows"]:
+        shown = [f"{row['cpu_seconds']:.1f} s", f"{row['file_bytes'] / 1e9:.2f} GB"]
+        shown += [f"{row['bytes_of_candidates_read'] / 1e9:.2f} GB", f"{row['peak_mebibytes_beside_the_file']:.0f} MiB"]
+        assert sum(line[1:] == shown for line in cells) == 1, row
+        assert row["peak_mebibytes_beside_the_file"] < 2048
+
+
+def test_what_a_cluster_takes_is_on_the_page_and_follows_from_what_was_measured():
+    cells, kept = tables("scale.md"), found("scale")
+    for row in kept["rows"]:
+        shown = [f"{row[key]:,}" for key in ("workers", "shards", "candidates")]
+        shown += [f"{row['scheduler_seconds']:.2f} s", f"{row['driver_seconds']:.2f} s"]
+        shown += [f"{row['network_bytes'] / 1e6:.1f} MB", f"{row['driver_mebibytes']:.0f} MiB"]
+        assert shown in cells, row
+    for row in kept["passes"]:
+        seconds = [f"{cell(row[key])} s" for key in ("scoring_seconds", "scheduler_seconds", "driver_seconds")]
+        gigabytes = [f"{cell(row[key])} GB" for key in ("network_gigabytes", "driver_gigabytes")]
+        assert any(line[1:] == [f"{row['workers']:,}", *seconds, *gigabytes] for line in cells), row
+        assert row["scoring_seconds"] * row["workers"] == pytest.approx(
+            row["candidates"] * kept["costs"]["worker_seconds_a_candidate"]
+        )
+
+
+def test_what_two_rounds_lose_is_on_the_page():
+    cells = tables("scale.md")
+    for row in found("two_rounds")["rows"]:
+        shown = [str(row["shards"]), f"{row['nats']:.4f} ± {row['standard_error']:.4f}", f"{row['of_greedy']:.2%}"]
+        assert [*shown[:2], shown[2].replace("%", " %")] in cells, row
