@@ -14,8 +14,9 @@ from torch import Tensor, nn
 from torch.fx import Node
 from torch.fx.node import map_arg
 
+from infoacq.posteriors._addends import ends_of_draws
 from infoacq.posteriors._evaluation import device_of
-from infoacq.posteriors._first_convolution import FirstConvolution, ends_of_draws, find_first_convolution
+from infoacq.posteriors._first_convolution import FirstConvolution, find_first_convolution
 from infoacq.posteriors._masks import Masks
 from infoacq.posteriors._ops import Kind
 from infoacq.posteriors._outputs import class_scores
