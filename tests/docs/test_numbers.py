@@ -144,3 +144,12 @@ def test_what_two_rounds_lose_is_on_the_page():
     for row in found("two_rounds")["rows"]:
         shown = [str(row["shards"]), f"{row['nats']:.4f} ± {row['standard_error']:.4f}", f"{row['of_greedy']:.2%}"]
         assert [*shown[:2], shown[2].replace("%", " %")] in cells, row
+
+
+def test_the_times_of_scoring_are_on_the_page():
+    cells = tables("draws.md")
+    timings = {(row["network"], row["way"]): row for row in found("scoring")["timings"]}
+    for network in {network for network, _ in timings}:
+        usual, ours = timings[network, "dropout left on"], timings[network, "predict_probs"]
+        values = [usual["us_per_image_and_draw"], ours["us_per_image_and_draw"], ours["times_faster"]]
+        assert any(all(is_in(line, value) for value in values) for line in cells), network
