@@ -42,7 +42,7 @@ FAULTS_OF_STORES = [
         "infoacq/maximisers/scoring.py",
         "Scored(np.arange(first, first + len(gains))",
         "Scored(np.arange(len(gains))",
-        ("tests/contracts/test_stored.py", "-k", "other_processes"),
+        ("tests/dask/test_cluster.py", "-k", "fetched_together"),
     ),
     Fault(
         "two rounds leave the union out",

@@ -14,8 +14,7 @@ from infoacq.objectives import EPIG
 from tests.dask.conftest import POOL
 from tests.dask.dying import Dying
 
-dask_of_infoacq = pytest.importorskip("infoacq.dask", reason="Dask is not installed: pip install 'infoacq[dask]'")
-choose = dask_of_infoacq.select_batch
+choose = pytest.importorskip("infoacq.dask", reason="Dask is not installed: pip install 'infoacq[dask]'").select_batch
 pytestmark = [pytest.mark.filterwarnings("ignore::infoacq.SaturationWarning"), pytest.mark.filterwarnings("default")]
 
 
@@ -80,10 +79,12 @@ def test_what_comes_back_is_gains_and_winners(client: Any, array: Any, monkeypat
     """Every result of every task, as it crosses the network: two or three numbers a candidate, never k × c."""
     import pickle
 
+    from infoacq import cluster
+
     sizes: list[int] = []
-    result = dask_of_infoacq._result
+    result = cluster._result
     monkeypatch.setattr(
-        dask_of_infoacq, "_result", lambda *pair: sizes.append(len(pickle.dumps(answer := result(*pair)))) or answer
+        cluster, "_result", lambda *given: sizes.append(len(pickle.dumps(answer := result(*given)))) or answer
     )
     choose(array, BatchBALD(), 5, client=client, seed=0, progress=False)
     assert len(sizes) > 6

@@ -1,5 +1,6 @@
 """What can go wrong on a cluster is said in our words, and names the place."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import infoacq
 from infoacq import BALD
 from tests.dask.conftest import POOL
 
@@ -51,7 +53,8 @@ def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
     code = f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r}); from distributed.cli import dask_worker; " + (
         f"dask_worker.main([{scheduler.scheduler_address!r}, '--no-nanny', '--no-dashboard', '--nthreads', '1'])"
     )
-    worker = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    here = os.environ | {"PYTHONPATH": str(Path(infoacq.__file__).parents[1])}  # the same code, by another name
+    worker = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=here, stderr=subprocess.DEVNULL)
     try:
         with distributed.Client(scheduler) as client:
             client.wait_for_workers(1, timeout=60)
