@@ -12,7 +12,7 @@ from infoacq.posteriors._ops import Kind
 from infoacq.posteriors._plan import Plan, Step
 from infoacq.posteriors._rooms import Rooms
 
-_MIN_DRAWS = 8  # fewer do not pay for the addends
+MIN_DRAWS = 12  # fewer do not pay for the addends
 _MIN_KERNEL = 16  # with fewer places they cost more memory traffic than they save work
 
 
@@ -44,7 +44,7 @@ class FirstConvolution:
 
 def find_first_convolution(plan: Plan, draws: int) -> FirstConvolution | None:
     """The place in a plan where this pays, if there is one."""
-    if draws < _MIN_DRAWS:
+    if draws < MIN_DRAWS:
         return None
     steps = {step.node: step for step in plan.each}
     for drop in plan.each:

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from infoacq.posteriors._chunks import follow
+from infoacq.posteriors._first_convolution import MIN_DRAWS
 from infoacq.posteriors._masked import MaskedModel
 from infoacq.posteriors._outputs import class_scores
 from infoacq.posteriors._plan import make_plan
@@ -20,7 +21,7 @@ Scorer = Callable[[Iterable[Tensor], int], Iterator[Float[Tensor, "n k c"]]]  # 
 
 _log = logging.getLogger(__name__)
 _SAMPLE = 4  # candidates on which a way is compared with the model, under the first and the last of these draws
-_SAMPLE_DRAWS = 8
+_SAMPLE_DRAWS = MIN_DRAWS  # so that the sample goes the way of the pool
 _TOLERANCE = {torch.float64: 1e-8, torch.float32: 1e-4}
 _LOOSE_TOLERANCE = 3e-2  # half precision, and the shortened products of a GPU
 

@@ -121,7 +121,7 @@ def convolutions_between_dropouts(draw: st.DrawFn) -> nn.Sequential:
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(model=convolutions_between_dropouts(), seed=st.integers(0, 2**32 - 1), rows=st.sampled_from([1, 7, 70]))
 def test_a_convolution_for_all_draws_at_once_equals_the_naive_way(caplog, recwarn, model, seed, rows):
-    check_equal(caplog, model, torch.randn(rows, 2, 9, 8), 9, seed)
+    check_equal(caplog, model, torch.randn(rows, 2, 9, 8), 13, seed)
     recwarn.clear()
 
 
