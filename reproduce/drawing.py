@@ -8,10 +8,12 @@ from matplotlib.figure import Figure
 from reproduce import experiments
 from reproduce.ablation import ablation_figure
 from reproduce.acquired_classes import entropy_figure, examples_figure, histogram_figure
+from reproduce.batch_scores import scores_figure
 from reproduce.data import DataSet
 from reproduce.emnist import CLASSES as EMNIST_CLASSES
 from reproduce.figures import accuracy_figure
 from reproduce.pictures import pictures_figure
+from reproduce.published import published_scores
 from reproduce.runs import folder
 from reproduce.settings import Experiment, smoke
 from reproduce.tables import Row, made_with, rows
@@ -29,6 +31,10 @@ def draw_all(
     place = folder(out, experiment, scale)
     note = _note(scale, found)
     yield save(accuracy_figure(experiment, found, note), place / "accuracy.png")
+    beside = published_scores(experiment, published) if scale == "paper" else {}
+    scores = scores_figure(experiment, found, note, beside)
+    if scores is not None:
+        yield save(scores, place / "scores.png")
     plain = experiments.named(experiment.name)
     if plain in experiments.ABLATION:
         members = [m for m in _family(experiments.ABLATION, scale, out, published) if m[1]]

@@ -10,7 +10,16 @@ from models.mnist_cnn import MNISTCNN
 from reproduce.data import MNIST, Digits
 from reproduce.errors import UserError
 from reproduce.experiments_beyond_mnist import CINIC10_B10, EMNIST_B5, EMNIST_QUICK
-from reproduce.methods import BALD_FREE, BALD_KEPT, BATCHBALD, BATCHBALD_10K, MEAN_STD, RANDOM, VARIATION_RATIOS
+from reproduce.methods import (
+    BALD_FREE,
+    BALD_KEPT,
+    BATCHBALD,
+    BATCHBALD_10K,
+    BATCHBALD_100_DRAWS,
+    MEAN_STD,
+    RANDOM,
+    VARIATION_RATIOS,
+)
 from reproduce.published import INITIAL_POINTS
 from reproduce.settings import Experiment, Settings
 from reproduce.training import Training
@@ -45,7 +54,7 @@ REPEATED_MNIST = Experiment(
         validation=3_072,
         initial_points=INITIAL_POINTS,
     ),
-    methods=(RANDOM, BALD_KEPT, BALD_FREE, BATCHBALD_10K, VARIATION_RATIOS, MEAN_STD),
+    methods=(RANDOM, BALD_KEPT, BALD_FREE, BATCHBALD_10K, BATCHBALD_100_DRAWS, VARIATION_RATIOS, MEAN_STD),
     published={
         "random": "rmnist_w_noise_independent_random_k10_b5",
         "bald": "rmnist_w_noise_independent_bald_k10_b10",

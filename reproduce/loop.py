@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from infoacq import PoolSplit, SaturationWarning, Selection, select_batch
+from infoacq import BALD, PoolSplit, SaturationWarning, Selection, select_batch
 from infoacq.posteriors.mc_dropout import predict_probs
 from reproduce.data import DataSet
 from reproduce.errors import UserError
@@ -84,7 +84,7 @@ def one_step(run: Run, number: int, split: PoolSplit, data: DataSet, device: tor
         targets=data.train_labels[index].tolist(),
         gains=_rounded(chosen.gains),
         scores=_rounded(chosen.scores),
-        log_draws=round(math.log(settings.draws), 6),
+        log_draws=round(math.log(run.draws), 6),
         accuracy=round(accuracy, 6),
         nll=round(nll, 6),
         epochs=epochs,
@@ -102,10 +102,10 @@ def labelled_points(data: DataSet, index: Int[np.ndarray, " n"], device: torch.d
 
 def evaluate(run: Run, number: int, model: nn.Module, data: DataSet) -> tuple[float, float]:
     """Test accuracy and mean negative log-likelihood (nats) of the mean over the draws."""
-    index = torch.arange(len(data.test_labels))[: run.experiment.settings.test_points]
-    probs = _predict(
-        run, model, Batches(data.test_images, index, run.experiment.settings.scoring_batch), run.seed(number, "test")
-    )
+    settings = run.experiment.settings
+    index = torch.arange(len(data.test_labels))[: settings.test_points]
+    batches = Batches(data.test_images, index, settings.scoring_batch)
+    probs = predict_probs(model, batches, settings.draws, seed=run.seed(number, "test"), progress=False)
     return accuracy_and_nll(probs, data.test_labels[index])
 
 
@@ -118,19 +118,27 @@ def choose(run: Run, number: int, model: nn.Module, split: PoolSplit, data: Data
     start = perf_counter()
     probs = torch.ones(len(candidates), 1, 1)  # all alike, for a method that does not look at them
     if run.method.predicts:
-        index = torch.from_numpy(split.indices(candidates))
-        batches = Batches(data.train_images, index, settings.scoring_batch)
-        probs = _predict(run, model, batches, run.seed(number, "pool"), consistent=run.method.consistent)
+        probs = _predict_pool(run, number, model, data, split.indices(candidates), settings.draws)
+    if run.method.refinement is not None:
+        candidates = candidates[most_informative(probs, run.method.refinement.candidates)]
+        probs = _predict_pool(run, number, model, data, split.indices(candidates), run.draws)
     scored = perf_counter()
     picked = _select(run, probs.to(device), run.seed(number, "choice"))
     done = perf_counter()
     return Choice(candidates[picked.indices], picked.gains, picked.scores, scored - start, done - scored)
 
 
-def _predict(
-    run: Run, model: nn.Module, batches: Batches, seed: int, *, consistent: bool = True
+def most_informative(probs: Float[Tensor, "n k c"], number: int) -> Int[np.ndarray, " some"]:
+    """The rows with the largest BALD scores, in the pool's order."""
+    best = select_batch(probs, BALD(), min(number, len(probs)), seed=0)
+    return np.sort(best.indices)
+
+
+def _predict_pool(
+    run: Run, number: int, model: nn.Module, data: DataSet, index: Int[np.ndarray, " n"], draws: int
 ) -> Float[Tensor, "n k c"]:
-    draws = run.experiment.settings.draws
+    batches = Batches(data.train_images, torch.from_numpy(index), run.experiment.settings.scoring_batch)
+    seed, consistent = run.seed(number, "pool"), run.method.consistent
     return predict_probs(model, batches, draws, seed=seed, consistent=consistent, progress=False)
 
 

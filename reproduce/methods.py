@@ -8,12 +8,28 @@ from infoacq.objective import Objective
 
 
 @dataclass(frozen=True)
+class Refinement:
+    """Few draws for the whole pool, then many for the candidates that BALD ranks best under the few.
+
+    BALD bounds what a candidate can add to any batch, and many draws keep the few as their first.
+
+    Attributes:
+        candidates: how many are predicted again.
+        draws: under how many draws; the experiment's own number is for the pool and for the test set.
+    """
+
+    candidates: int
+    draws: int
+
+
+@dataclass(frozen=True)
 class Method:
     """A way of choosing, as the command line and the figures name it.
 
     Attributes:
         consistent: the masks of a draw are the same for the whole pool; otherwise each candidate has its own.
         predicts: the pool's predictions matter to the choice.
+        refinement: how the best candidates are predicted again; None: the choice is made from the experiment's draws.
         colour: its line in every figure (Okabe and Ito's palette, told apart by colour-blind readers).
     """
 
@@ -23,6 +39,7 @@ class Method:
     colour: str
     consistent: bool = True
     predicts: bool = True
+    refinement: Refinement | None = None
 
 
 RANDOM = Method("random", "Random", Random(), "#000000", predicts=False)
@@ -30,5 +47,12 @@ BALD_KEPT = Method("bald", "BALD", BALD(), "#D55E00")
 BALD_FREE = Method("bald-free", "BALD, free masks", BALD(), "#E69F00", consistent=False)
 BATCHBALD = Method("batchbald", "BatchBALD", BatchBALD(), "#0072B2")
 BATCHBALD_10K = replace(BATCHBALD, objective=BatchBALD(max_configurations=10_000))  # as many as in the paper
+BATCHBALD_100_DRAWS = replace(
+    BATCHBALD_10K,
+    name="batchbald-k100",
+    label="BatchBALD, 100 draws",
+    colour="#56B4E9",
+    refinement=Refinement(candidates=4_096, draws=100),
+)
 VARIATION_RATIOS = Method("variation-ratios", "Variation ratios", VariationRatios(), "#009E73")
 MEAN_STD = Method("mean-std", "Mean std. dev.", MeanStandardDeviation(), "#CC79A7")

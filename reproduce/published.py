@@ -11,6 +11,7 @@ from typing import Any
 
 from reproduce.curves import Curve, Quartiles, Trajectory, curve
 from reproduce.errors import UserError
+from reproduce.settings import Experiment
 
 # Indices into MNIST's training set, two of each class: where all their MNIST and Repeated MNIST runs start.
 # fmt: off
@@ -68,6 +69,21 @@ def trajectories(runs: list[dict[str, Any]], group: str) -> list[Trajectory]:
         for run in runs
         if run["group"] == group
     ]
+
+
+def published_scores(experiment: Experiment, path: Path | None) -> dict[str, list[list[float]]]:
+    """By method, the scores (nats) of each whole batch of the authors' own runs, pick by pick; empty without the file.
+
+    Raises:
+        UserError: the file can't be read.
+    """
+    runs = read_runs(path) if path is not None else []
+    size = experiment.settings.acquisition_size
+    found = {
+        method: [s for run in runs if run["group"] == group for s in run.get("scores", []) if s and len(s) == size]
+        for method, group in experiment.published.items()
+    }
+    return {method: scores for method, scores in found.items() if scores}
 
 
 def published_curve(group: str, path: Path | None) -> Curve | None:

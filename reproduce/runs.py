@@ -35,6 +35,12 @@ class Run:
         return settings.steps if self.until is None else min(settings.steps, self.until // settings.acquisition_size)
 
     @property
+    def draws(self) -> int:
+        """How many draws a batch is chosen from."""
+        refinement = self.method.refinement
+        return self.experiment.settings.draws if refinement is None else refinement.draws
+
+    @property
     def network(self) -> Callable[[], nn.Module]:
         """What makes the model that is trained at each step."""
         settings = self.experiment.settings

@@ -18,7 +18,7 @@ class Settings:
     """All that decides what a run finds, beside its method and its trial.
 
     Attributes:
-        draws: K, for the pool and for the test set.
+        draws: K, for the pool (a method may look at some of it under more) and for the test set.
         acquisition_size: points labelled a step.
         acquired: points labelled in all, beyond the initial ones.
         validation: points held out of the pool for early stopping, of the official data set: of a smaller stand-in in
@@ -87,7 +87,8 @@ def describe(value: Any) -> Any:
 def describe_run(experiment: Experiment, method: Method) -> dict[str, Any]:
     """All that decides what the method's runs find, as JSON can hold it."""
     masks = "kept" if method.consistent else "free"
-    return {**describe(experiment.settings), "method": describe(method.objective), "masks": masks}
+    refined = {"refinement": describe(method.refinement)} if method.refinement else {}
+    return {**describe(experiment.settings), "method": describe(method.objective), "masks": masks, **refined}
 
 
 def smoke(experiment: Experiment) -> Experiment:

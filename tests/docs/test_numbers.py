@@ -146,6 +146,21 @@ def test_what_two_rounds_lose_is_on_the_page():
         assert [*shown[:2], shown[2].replace("%", " %")] in cells, row
 
 
+def test_what_few_draws_first_lose_is_on_the_page():
+    cells, kept = tables("draws.md"), found("few_draws_first")
+    every, few = f"{kept['draws']} draws", f"{kept['few']} draws"
+    assert [f"all, {every}", f"{kept['whole']:.3f}", "100 %"] in cells
+    assert [f"all, {few}", f"{kept['few_alone']:.3f}", f"{kept['few'] / kept['draws']:.0%}".replace("%", " %")] in cells
+    for row in kept["rows"]:
+        work = f"{row['predictions']:.0%}".replace("%", " %")
+        assert [f"the best {row['again']:,}, {every}", f"{row['nats']:.3f}", work] in cells, row
+        assert [
+            f"{row['again']:,} at random, {every}",
+            f"{row['at_random']:.3f}",
+            f"{row['again'] / kept['candidates']:.0%}".replace("%", " %"),
+        ] in cells
+
+
 def test_the_times_of_scoring_are_on_the_page():
     cells = tables("draws.md")
     timings = {(row["network"], row["way"]): row for row in found("scoring")["timings"]}
