@@ -35,30 +35,31 @@ def main() -> None:
     options = parser.parse_args()
     source, probs = predictions(options.candidates, DRAWS, 10)
     few, size = probs[:, : options.few], options.batch_size
-    whole = score(probs, probs, np.arange(len(probs)), size)
-    alone = score(probs, few, np.arange(len(probs)), size)
+    everything = np.arange(len(probs))
+    whole, alone = score(probs, probs, everything, size), score(probs, few, everything, size)
     print(f"whole pool under {DRAWS} draws {whole:.4f} nats, under {options.few} draws {alone:.4f}")
-    rows: list[dict[str, Any]] = []
-    for number in tqdm(options.again, unit="row", disable=None):
-        best = np.sort(select_batch(few, BALD(), number, seed=0).indices)
-        rng = np.random.default_rng(0)
-        samples = (np.sort(rng.choice(len(probs), number, replace=False)) for _ in range(REPEATS))
-        rows.append(
-            {
-                "again": number,
-                "nats": score(probs, probs, best, size),
-                "at_random": float(np.mean([score(probs, probs, sample, size) for sample in samples])),
-                "predictions": (options.few * (len(probs) - number) + DRAWS * number) / (DRAWS * len(probs)),
-            }
-        )
-        tqdm.write(
-            "{again:6} again: {nats:.4f} nats, at random {at_random:.4f}, {predictions:.0%} of the work".format(
-                **rows[-1]
-            )
+    rows = [row(probs, few, number, size) for number in tqdm(options.again, unit="row", disable=None)]
+    for found in rows:
+        print(
+            "{again:6} again: {nats:.4f} nats, at random {at_random:.4f}, {predictions:.0%} of the work".format(**found)
         )
     if options.save:
         case = {"predictions": source, "candidates": len(probs), "draws": DRAWS, "few": options.few, "batch_size": size}
         RESULTS.write_text(json.dumps(case | {"whole": whole, "few_alone": alone, "rows": rows}, indent=1) + "\n")
+
+
+def row(probs: Float[np.ndarray, "n k c"], few: Float[np.ndarray, "n few c"], again: int, size: int) -> dict[str, Any]:
+    """What is chosen when so many candidates are looked at again (nats), and the share of all network passes."""
+    best = np.sort(select_batch(few, BALD(), again, seed=0).indices)
+    rng = np.random.default_rng(0)
+    samples = (np.sort(rng.choice(len(probs), again, replace=False)) for _ in range(REPEATS))
+    passes = few.shape[1] * (len(probs) - again) + probs.shape[1] * again
+    return {
+        "again": again,
+        "nats": score(probs, probs, best, size),
+        "at_random": float(np.mean([score(probs, probs, sample, size) for sample in samples])),
+        "predictions": passes / (probs.shape[1] * len(probs)),
+    }
 
 
 def score(
