@@ -36,7 +36,10 @@ def test_train_and_valid_are_one_set(folders: Path) -> None:
     found = data.train_images * torch.tensor(STD).view(3, 1, 1) + torch.tensor(MEAN).view(3, 1, 1)
     assert [tuple(c) for c in (found[:, :, 5, 9] * 255).round().int().tolist()] == [colour(*e) for e in expected]
     assert data.train_labels.tolist() == [label for _, label, _ in expected]
-    assert data.test_labels.tolist() == [0, 1]
+    seen = (data.test_images * torch.tensor(STD).view(3, 1, 1) + torch.tensor(MEAN).view(3, 1, 1))[:, :, 5, 9]
+    at = [tuple(c) for c in (seen * 255).round().int().tolist()]
+    assert at == [colour(2, label, 0) for label in data.test_labels.tolist()]
+    assert sorted(data.test_labels.tolist()) == [0, 1]
     assert data.classes == CLASSES
     assert data.stand_in == "CINIC-10 stand-in (10 images)"
     assert data.share == pytest.approx(10 / 180_000)
@@ -47,6 +50,8 @@ def test_the_shared_stand_in_is_called_one(shared: Path) -> None:
     assert data.stand_in == "CINIC-10 stand-in (6,000 images)"
     assert torch.bincount(data.train_labels).tolist() == [600] * 10
     assert torch.bincount(data.test_labels).tolist() == [200] * 10
+    assert min(torch.bincount(data.test_labels[:200], minlength=10)) > 5  # its beginning, which is all that smoke reads
+    assert CINIC10().load(shared / "data").test_labels.tolist() == data.test_labels.tolist()
     first = np.array(Image.open(shared / "data" / "CINIC-10" / "train" / "airplane" / "0000.jpg"), dtype=float)
     normalised = (first / 255 - MEAN) / STD
     assert data.train_images[0].permute(1, 2, 0).numpy() == pytest.approx(normalised, abs=1e-5)
