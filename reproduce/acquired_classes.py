@@ -79,7 +79,7 @@ def examples_figure(experiment: Experiment, data: DataSet, note: str, columns: i
     classes = int(data.train_labels.max()) + 1
     lines = -(-classes // columns)
     figure = Figure(figsize=(0.8 * columns, 0.95 * lines + 0.5), layout="constrained")
-    figure.suptitle(f"{experiment.title}{note}: one image of each class", x=0.01, ha="left")
+    figure.suptitle(f"{experiment.title}{note}\nOne image of each class", x=0.01, ha="left")
     for label, axes in enumerate(figure.subplots(lines, columns, squeeze=False).flat):
         axes.axis("off")
         if label < classes:

@@ -31,7 +31,7 @@ def accuracy_figure(experiment: Experiment, found: Sequence[Row], note: str) -> 
     axes.set_title(f"{experiment.title}{note}", loc="left")
     axes.set_xlabel("labels acquired (beyond the initial ones)")
     axes.set_ylabel("test accuracy (%)")
-    axes.legend(loc="lower right", frameon=False)
+    axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.01)
     return figure

@@ -30,8 +30,8 @@ def pictures_figure(experiment: Experiment, found: Sequence[Row], note: str, dat
         return None
     methods, trial = (BALD_KEPT, BATCHBALD), min(both)
     size = experiment.settings.acquisition_size
-    figure = Figure(figsize=(0.85 * size + 0.5, 3.2), layout="constrained")
-    figure.suptitle(f"{experiment.title}{note}: the first {size} images that each method labels", x=0.01, ha="left")
+    figure = Figure(figsize=(max(0.85 * size + 0.5, 7.0), 3.4), layout="constrained")
+    figure.suptitle(f"{experiment.title}{note}\nThe first {size} images that each method labels", x=0.01, ha="left")
     for method, part in zip(methods, figure.subfigures(2, 1, squeeze=False)[:, 0], strict=True):
         step = by_method[method.name][trial]
         different = len({index % data.originals for index in step.chosen})

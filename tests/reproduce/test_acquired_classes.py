@@ -88,7 +88,7 @@ def test_examples_show_the_first_image_of_each_class_under_its_name() -> None:
     figure = examples_figure(EMNIST_QUICK, DataSet(images, labels, images, labels, 5, ("x", "y", "z")), ", s", 2)
     shown = {axes.get_title(): float(axes.images[0].get_array()[0, 0]) for axes in figure.axes if axes.images}
     assert shown == {"x": 1.0, "y": 2.0, "z": 0.0}
-    assert figure.get_suptitle() == f"{EMNIST_QUICK.title}, s: one image of each class"
+    assert figure.get_suptitle() == f"{EMNIST_QUICK.title}, s\nOne image of each class"
 
 
 def test_colours_are_shown_from_0_to_1_and_grey_as_it_is() -> None:
