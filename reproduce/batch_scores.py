@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from infoacq import BatchBALD
 from reproduce.curves import quartiles
@@ -62,7 +63,7 @@ def scores_figure(
     axes.set_xlabel("picks")
     axes.set_ylabel("what the batch so far tells of the draws (nats)")
     axes.set_ylim(0, 1.1 * max(row.logs[0].steps[0].log_draws for row, _ in shown))
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.legend(frameon=False, loc="lower right")
     axes.spines[["top", "right"]].set_visible(False)
     return figure
