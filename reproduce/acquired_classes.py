@@ -14,6 +14,7 @@ from reproduce.pictures import as_picture
 from reproduce.results import Log
 from reproduce.settings import Experiment
 from reproduce.tables import Row
+from reproduce.words import counted
 
 
 def class_entropy(labels: Iterable[int]) -> float:
@@ -99,4 +100,4 @@ def _axes(title: str) -> tuple[Figure, Axes]:
 
 
 def _name(row: Row) -> str:
-    return f"{row.method.label} ({len(row.logs)} trials)"
+    return f"{row.method.label} ({counted(len(row.logs), 'trial')})"

@@ -58,7 +58,7 @@ def _add_list(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 def _add_run(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     run = verbs.add_parser("run", help="run trials of an experiment, or go on with them")
     _experiment_and_scale(run)
-    run.add_argument("--methods", nargs="+", metavar="METHOD", help="some of its methods (default: all)")
+    run.add_argument("--methods", nargs="+", metavar="METHOD", help="some of its methods (see list; default: all)")
     run.add_argument("--trials", type=_trials, metavar="0-5", help="trial numbers, as 0-5 or 0,2 (default: its own)")
     run.add_argument("--until", type=_positive, metavar="N", help="stop for now when N points are acquired")
     run.add_argument("--data", type=Path, metavar="DIR", help=f"{DATA} (default: downloaded, but for CINIC-10)")

@@ -18,6 +18,7 @@ from reproduce.runs import Run, folder
 from reproduce.settings import Experiment, smoke
 from reproduce.tables import Row, accuracy_table, as_json, labels_table, made_with, rows
 from reproduce.weights import AT_RANDOM, FROM_IMAGENET, IMAGENET, Weights
+from reproduce.words import counted
 from reproduce.workers import Place, run_all, steps_done
 
 RUNS = Path("runs")
@@ -25,10 +26,14 @@ KEPT = Path("reproduce", "results")
 
 
 def list_experiments(asked: argparse.Namespace) -> None:
-    """Print each experiment with its title, methods and trials."""
+    """Print each experiment with its title, methods and trials, and what each method is."""
     for experiment in experiments.EXPERIMENTS:
         names = ", ".join(method.name for method in experiment.methods)
-        print(f"{experiment.name:20}{experiment.title}\n{'':20}{experiment.trials} trials of {names}")
+        print(f"{experiment.name:20}{experiment.title}\n{'':20}{counted(experiment.trials, 'trial')} of {names}")
+    print("\nmethods")
+    known = {method.name: method for experiment in experiments.EXPERIMENTS for method in experiment.methods}
+    for method in known.values():
+        print(f"{method.name:20}{method.about}")
 
 
 def run(asked: argparse.Namespace) -> None:
@@ -42,7 +47,7 @@ def run(asked: argparse.Namespace) -> None:
     runs = [replace(run, until=asked.until, weights=weights) for run in _runs(experiment, methods, trials, asked.scale)]
     place = Place(asked.out, asked.data, asked.device)
     run_all(runs, place, workers=asked.workers, progress=not asked.quiet)
-    print(f"{len(runs)} runs have got to their end, logs in {folder(asked.out, experiment, asked.scale)}")
+    print(f"{counted(len(runs), 'run')} done, logs in {folder(asked.out, experiment, asked.scale)}")
 
 
 def table(asked: argparse.Namespace) -> None:

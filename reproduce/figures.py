@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from reproduce.curves import Curve
 from reproduce.settings import Experiment
 from reproduce.tables import Row, made_with
+from reproduce.words import counted
 
 
 def accuracy_figure(experiment: Experiment, found: Sequence[Row], note: str) -> Figure:
@@ -15,7 +16,7 @@ def accuracy_figure(experiment: Experiment, found: Sequence[Row], note: str) -> 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
     for row in found:
-        _line(axes, row.curve, row.method.colour, f"{row.method.label} ({len(row.logs)} trials)")
+        _line(axes, row.curve, row.method.colour, f"{row.method.label} ({counted(len(row.logs), 'trial')})")
         if row.published:
             _published(axes, row.published, row.method.colour)
     if any(row.published for row in found):

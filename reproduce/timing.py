@@ -12,6 +12,7 @@ from reproduce.methods import BALD_KEPT, BATCHBALD
 from reproduce.results import Log
 from reproduce.settings import Experiment
 from reproduce.tables import Row
+from reproduce.words import counted
 
 TARGET = 0.95
 REFERENCE_SIZE = 10
@@ -58,7 +59,7 @@ def time_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: str) 
     axes = figure.subplots()
     for row, size, curve in curves:
         x, y = [h / scale for h in curve.hours], [100 * a for a in curve.accuracy]
-        label = f"{row.method.label}, size {size} ({len(row.logs)} trials)"
+        label = f"{row.method.label}, size {size} ({counted(len(row.logs), 'trial')})"
         axes.plot(x, y, color=row.method.colour, marker=MARKERS.get(size, "x"), markevery=5, markersize=4, label=label)
         if math.isfinite(curve.hours_to(TARGET)):
             axes.plot(curve.hours_to(TARGET) / scale, 100 * TARGET, "*", color=row.method.colour, markersize=12)

@@ -65,7 +65,7 @@ def test_time_is_relative_to_batchbald_reaching_95_percent(tmp_path: Path) -> No
     write_log(tmp_path, MNIST_B1, BALD_KEPT, 0, [0.5, 0.6, 0.7])
     figure = time_figure([(e, rows(e, "paper", tmp_path, None)) for e in ACQUISITION_SIZES], "")
     lines = {line.get_label(): line for line in figure.axes[0].lines}
-    batchbald, bald = lines["BatchBALD, size 10 (1 trials)"], lines["BALD, size 1 (1 trials)"]
+    batchbald, bald = lines["BatchBALD, size 10 (1 trial)"], lines["BALD, size 1 (1 trial)"]
     assert list(batchbald.get_xdata()) == pytest.approx([0.25, 1.0, 1.75])
     assert list(bald.get_xdata()) == pytest.approx([0.25, 1.0, 1.75])
     stars = [line for line in figure.axes[0].lines if line.get_marker() == "*"]

@@ -47,7 +47,7 @@ def test_trap_28_the_brightest_candidates_are_labelled_in_order(
 ) -> None:
     brightness = np.random.default_rng(7).permutation(100) / 100
     settings = replace(tiny.settings, network=Reader, validation=20, acquired=30, candidates=candidates, test_points=10)
-    run = Run(replace(tiny, settings=settings), Method("entropy", "", PredictiveEntropy(), ""), 0, "paper")
+    run = Run(replace(tiny, settings=settings), Method("entropy", "", "", PredictiveEntropy(), ""), 0, "paper")
     data = one_hundred_images(brightness)
     run_trial(run, data, tmp_path, torch.device("cpu"))
     log = read_log(run.log(tmp_path))
