@@ -17,6 +17,7 @@ from torch.fx.node import map_arg
 from infoacq.posteriors._addends import ends_of_draws
 from infoacq.posteriors._evaluation import device_of
 from infoacq.posteriors._first_convolution import FirstConvolution, find_first_convolution
+from infoacq.posteriors._masked import MaskedModel
 from infoacq.posteriors._masks import Masks
 from infoacq.posteriors._ops import Kind
 from infoacq.posteriors._outputs import class_scores
@@ -37,6 +38,7 @@ class _Block:
 
     carried: dict[Node, Any]
     rows: int
+    start: int  # place of the first in the pool
 
     @property
     def nbytes(self) -> int:
@@ -51,6 +53,7 @@ class _Follower:
     model: nn.Module
     masks: Masks
     draws: int
+    consistent: bool
     first: FirstConvolution | None
     threads: int
 
@@ -89,23 +92,29 @@ class _Follower:
         self, chunk: list[_Block], ends: list[list[dict[Node, Any]]], place_and_number: tuple[int, int]
     ) -> Float[Tensor, "n c"]:
         place, number = place_and_number
-        draw = Draw(number, self.plan, self.masks)
-        scores = [
-            class_scores(draw.run(block.carried | known[place]), block.rows)
-            for block, known in zip(chunk, ends, strict=True)
-        ]
+        shared = Draw(number, self.plan, self.masks)
+        scores = []
+        for block, known in zip(chunk, ends, strict=True):
+            draw = shared if self.consistent else Draw(number, self.plan, self.masks, block.start)
+            scores.append(class_scores(draw.run(block.carried | known[place]), block.rows))
         return torch.cat(scores)
 
 
 def follow(
-    plan: Plan, model: nn.Module, masks: Masks, blocks: Iterable[Tensor], draws: int
+    plan: Plan, runner: MaskedModel, blocks: Iterable[Tensor], draws: int, row: int
 ) -> Iterator[Float[Tensor, "n k c"]]:
-    """Class scores of all draws for chunks of blocks, in order; memory does not grow with the number of blocks."""
+    """Class scores of all draws for chunks of blocks, in order; memory does not grow with the number of blocks.
+
+    The first block is at `row` of the pool.
+    """
+    model, consistent = runner.model, runner.consistent
     threads = fitting_number() if plan.is_reentrant and device_of(model).type == "cpu" else 1
-    follower = _Follower(plan, model, masks, draws, find_first_convolution(plan, draws), threads)
+    first = find_first_convolution(plan, draws) if consistent else None
+    follower = _Follower(plan, model, runner.masks, draws, consistent, first, threads)
     chunk: list[_Block] = []
     for block in blocks:
-        chunk.append(_Block(_run_shared(plan, model, block), len(block)))
+        chunk.append(_Block(_run_shared(plan, model, block), len(block), row))
+        row += len(block)
         rows, size = sum(b.rows for b in chunk), sum(b.nbytes for b in chunk)
         if rows >= _CHUNK_ROWS * max(2, threads) or size >= _CHUNK_BYTES:
             yield follower.scores(chunk)

@@ -21,14 +21,17 @@ from infoacq.posteriors._outputs import class_scores
 Forward = Callable[..., Any]
 
 
-def repeat_with_replay(runner: MaskedModel, blocks: Iterable[Tensor], draws: int) -> Iterator[Float[Tensor, "n k c"]]:
-    """Class scores of each block under all draws."""
+def repeat_with_replay(
+    runner: MaskedModel, blocks: Iterable[Tensor], draws: int, row: int = 0
+) -> Iterator[Float[Tensor, "n k c"]]:
+    """Class scores of each block under all draws; the first block is at `row` of the pool."""
     modules = [module for module in runner.model.modules() if _may_be_replayed(module, runner)]
     for block in blocks:
         replay = _Replay(runner)
         with _listening(replay, modules):
-            scores = [replay.scores(block, draw) for draw in range(draws)]
+            scores = [replay.scores(block, draw, row) for draw in range(draws)]
         yield torch.stack(scores, dim=1)
+        row += len(block)
 
 
 @dataclass
@@ -39,9 +42,9 @@ class _Replay:
     _noting: bool = True
     _inside: bool = False
 
-    def scores(self, block: Tensor, draw: int) -> Tensor:
+    def scores(self, block: Tensor, draw: int, row: int) -> Tensor:
         self._next, self._noting = 0, draw == 0
-        return class_scores(self.runner(block, draw, 0), len(block))
+        return class_scores(self.runner(block, draw, row), len(block))
 
     def call(self, module: nn.Module, forward: Forward, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What a module's forward returns, run or noted before."""

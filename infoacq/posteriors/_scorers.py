@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import torch
 from jaxtyping import Float
@@ -29,15 +30,15 @@ _LOOSE_TOLERANCE = 3e-2  # half precision, and the shortened products of a GPU
 def fastest_scorer(runner: MaskedModel, first: Tensor, draws: int, row: int) -> Scorer:
     """A function from blocks of inputs, the first of which is at `row` of the pool, to scores in the same order."""
     ways: tuple[tuple[str, Callable[[], Scorer]], ...] = (
-        ("the graph of all modules", lambda: _by_plan(runner, sample, deep=True)),
-        ("the graph of the modules with dropout", lambda: _by_plan(runner, sample, deep=False)),
-        ("modules noted before the first dropout", lambda: lambda blocks, k: repeat_with_replay(runner, blocks, k)),
+        ("the graph of all modules", lambda: _by_plan(runner, sample, row, deep=True)),
+        ("the graph of the modules with dropout", lambda: _by_plan(runner, sample, row, deep=False)),
+        ("modules noted before the first dropout", lambda: partial(repeat_with_replay, runner, row=row)),
     )
     sample, name = first[:_SAMPLE], type(runner.model).__name__
-    for way, make in ways if runner.consistent else ():
+    for way, make in ways:
         try:
             scorer = make()
-            if _agrees(scorer, runner, sample, draws):
+            if _agrees(scorer, runner, sample, draws, row):
                 return scorer
             reason = "it gives other scores than the model's own forward"
         except NotUnderstoodError as error:
@@ -46,12 +47,12 @@ def fastest_scorer(runner: MaskedModel, first: Tensor, draws: int, row: int) -> 
             reason = f"{type(error).__name__}: {error}"
         _log.debug("%s: no draws by %s: %s", name, way, reason)
     _log.debug("%s is run in full for every draw", name)
-    return lambda blocks, k: repeat_in_full(runner, blocks, k, row)
+    return partial(repeat_in_full, runner, row=row)
 
 
-def _by_plan(runner: MaskedModel, sample: Tensor, *, deep: bool) -> Scorer:
+def _by_plan(runner: MaskedModel, sample: Tensor, row: int, *, deep: bool) -> Scorer:
     plan = make_plan(runner.model, runner.masks.layers, sample, deep=deep)
-    return lambda blocks, draws: follow(plan, runner.model, runner.masks, blocks, draws)
+    return partial(follow, plan, runner, row=row)
 
 
 def repeat_in_full(runner: MaskedModel, blocks: Iterable[Tensor], draws: int, row: int = 0) -> Iterator[Tensor]:
@@ -62,10 +63,10 @@ def repeat_in_full(runner: MaskedModel, blocks: Iterable[Tensor], draws: int, ro
         row += len(block)
 
 
-def _agrees(scorer: Scorer, runner: MaskedModel, sample: Tensor, draws: int) -> bool:
+def _agrees(scorer: Scorer, runner: MaskedModel, sample: Tensor, draws: int, row: int) -> bool:
     draws = min(draws, _SAMPLE_DRAWS)
     scores = torch.cat(list(scorer([sample], draws)))
     exact = sample.device.type == "cpu"
     tolerance = _TOLERANCE.get(scores.dtype, _LOOSE_TOLERANCE) if exact else _LOOSE_TOLERANCE
-    own = [class_scores(runner(sample, number, 0), len(sample)) for number in (0, draws - 1)]
+    own = [class_scores(runner(sample, number, row), len(sample)) for number in (0, draws - 1)]
     return torch.allclose(torch.stack(own, dim=1), scores[:, [0, draws - 1]], rtol=tolerance, atol=tolerance)

@@ -1,4 +1,7 @@
-"""One draw as the sub-network that its masks leave: only the channels that stay are computed."""
+"""One draw as the sub-network that its masks leave: only the channels that stay are computed.
+
+Where each candidate has masks of its own, no channel can be left out, and all are multiplied by zero or one.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,15 @@ from infoacq.posteriors._trace import call
 
 @dataclass
 class Draw:
-    """The masks of one draw and the weights of its sub-network, each made when first asked for."""
+    """The masks of one draw and the weights of its sub-network, each made when first asked for.
+
+    `row` is the place of the first candidate in the pool where each has masks of its own; None: all share them.
+    """
 
     number: int
     plan: Plan
     masks: Masks
+    row: int | None = None
     _kept: dict[Node, Tensor | None] = field(default_factory=dict)
     _weights: dict[Node, tuple[Tensor, Tensor | None]] = field(default_factory=dict)
 
@@ -83,15 +90,20 @@ class Draw:
         return Part(tensor, len(step.module.weight), kept, until=step.until if kept is not None else None)
 
     def kept_by(self, node: Node, like: Tensor) -> Tensor | None:
-        """The channels that a dropout node leaves; None if it leaves none."""
+        """The channels that a dropout node leaves; None if it leaves none, or not the same to all candidates."""
+        if self.row is not None:
+            return None
         if node not in self._kept:
             kept = self.mask(node, node.meta["shape"], like).flatten().nonzero().flatten()
             self._kept[node] = kept if len(kept) else None
         return self._kept[node]
 
     def mask(self, node: Node, shape: tuple[int, ...], like: Tensor) -> Tensor:
-        """True where a dropout node keeps a unit, (1, ...)."""
-        return self.masks.shared(self.number, node.meta["site"], shape, like.device)
+        """True where a dropout node keeps a unit, (1, ...), or (n, ...) where candidates have masks of their own."""
+        site = node.meta["site"]
+        if self.row is not None:
+            return self.masks.separate(self.number, site, self.row, shape, like.device)
+        return self.masks.shared(self.number, site, shape, like.device)
 
 
 def _sub_weights(step: Step, x: Part, kept: Tensor | None) -> tuple[Tensor, Tensor | None]:

@@ -34,20 +34,17 @@ def build(activation: nn.Module) -> nn.Sequential:
     )
 
 
-WITH_DRAWS = [*((it, 2) for it in MODULES), *((it, 9) for it in [*MODULES, *FUNCTIONS])]  # from 8 on, all at once
-
-
-@pytest.mark.parametrize(("activation", "draws"), WITH_DRAWS, ids=lambda it: getattr(it, "__name__", str(it)))
-def test_each_activation_around_dropout(activation, draws, caplog):
+@pytest.mark.parametrize("activation", [*MODULES, *FUNCTIONS], ids=lambda it: getattr(it, "__name__", str(it)))
+def test_each_activation_around_dropout(activation, caplog):
     model = build(activation() if activation in MODULES else Calls(activation))
     for norm in (model[8], model[10]):
         nn.init.normal_(norm.running_mean)
         nn.init.normal_(norm.bias)
     x = torch.randn(4, 1, 4, 4)
     with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
-        fast = mc_dropout.predict_probs(model, x, draws, seed=1, progress=False)
+        fast = mc_dropout.predict_probs(model, x, 2, seed=1, progress=False)
     assert not caplog.text
-    torch.testing.assert_close(fast, naive_probs(model, x, draws, seed=1), rtol=0, atol=1e-5)
+    torch.testing.assert_close(fast, naive_probs(model, x, 2, seed=1), rtol=0, atol=1e-5)
 
 
 def test_values_at_zero_and_under_a_scale_are_what_the_table_says():

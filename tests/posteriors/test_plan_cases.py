@@ -49,11 +49,12 @@ from tests.posteriors.special_models import (
         Sequence,
     ],
 )
-def test_taken_apart_and_equal(kind, caplog):
+@pytest.mark.parametrize("consistent", [True, False])
+def test_taken_apart_and_equal(kind, consistent, caplog):
     model, x = kind(), torch.randn(9, 1, 8, 8)
-    slow = naive_probs(model, x, 10, seed=3)
+    slow = naive_probs(model, x, 13, seed=3, consistent=consistent)
     with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
-        fast = mc_dropout.predict_probs(model, x, 10, seed=3, progress=False)
+        fast = mc_dropout.predict_probs(model, x, 13, seed=3, consistent=consistent, progress=False)
     assert "by the graph of the modules with dropout" not in caplog.text
     torch.testing.assert_close(fast, slow, rtol=0, atol=1e-5)
     assert float(fast.std(dim=1).max()) > 1e-3
@@ -69,20 +70,21 @@ def test_taken_apart_and_equal(kind, caplog):
         (ChangesItsInput, "a tensor that is changed in place is used elsewhere too"),
     ],
 )
-def test_what_torch_fx_does_not_understand_is_logged_and_replayed(kind, reason, caplog):
+@pytest.mark.parametrize("consistent", [True, False])
+def test_what_torch_fx_does_not_understand_is_logged_and_replayed(kind, reason, consistent, caplog):
     model, x = kind(), torch.randn(300, 1, 8, 8)
     before = x.clone()
     calls: list[int] = []
     model.conv1.__class__ = type("Conv", (nn.Conv2d,), {"forward": counting(calls)})
     with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
-        probs = mc_dropout.predict_probs(model, x, 6, seed=3, progress=False)
+        probs = mc_dropout.predict_probs(model, x, 6, seed=3, consistent=consistent, progress=False)
     assert reason in caplog.text
     assert "is run in full" not in caplog.text
     once = 2 if kind is SharedBetweenDraws else 1
     assert calls.count(256) == calls.count(44) == once  # for each block, not for each of six draws
     assert "forward" not in vars(model.conv1)
     assert torch.equal(x, before)
-    torch.testing.assert_close(probs, naive_probs(model, x, 6, seed=3), rtol=0, atol=1e-6)
+    torch.testing.assert_close(probs, naive_probs(model, x, 6, seed=3, consistent=consistent), rtol=0, atol=1e-6)
 
 
 def counting(calls: list[int]):

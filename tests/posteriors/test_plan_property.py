@@ -100,6 +100,13 @@ def test_draws_by_parts_equal_the_naive_way(caplog, recwarn, model, seed):
     recwarn.clear()  # all draws are the same where every p is 0 or 1
 
 
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(model=architectures(), seed=st.integers(0, 2**32 - 1), rows=st.sampled_from([1, 5, 300]))
+def test_masks_of_a_candidates_own_by_parts_equal_the_naive_way(caplog, recwarn, model, seed, rows):
+    check_equal(caplog, model, torch.randn(rows, 2, 6, 6), 3, seed, consistent=False)
+    recwarn.clear()
+
+
 @st.composite
 def convolutions_between_dropouts(draw: st.DrawFn) -> nn.Sequential:
     """Where one product serves all draws: channels are dropped before and after a convolution of 16 places or more."""
@@ -125,11 +132,11 @@ def test_a_convolution_for_all_draws_at_once_equals_the_naive_way(caplog, recwar
     recwarn.clear()
 
 
-def check_equal(caplog, model: nn.Module, x: Tensor, draws: int, seed: int) -> None:
+def check_equal(caplog, model: nn.Module, x: Tensor, draws: int, seed: int, *, consistent: bool = True) -> None:
     """The model is taken apart, and its parts give what it gives itself."""
     randomised(model, seed)
     with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
         caplog.clear()
-        fast = mc_dropout.predict_probs(model, x, draws, seed=seed, progress=False)
+        fast = mc_dropout.predict_probs(model, x, draws, seed=seed, consistent=consistent, progress=False)
     assert not caplog.text
-    torch.testing.assert_close(fast, naive_probs(model, x, draws, seed), rtol=0, atol=1e-5)
+    torch.testing.assert_close(fast, naive_probs(model, x, draws, seed, consistent=consistent), rtol=0, atol=1e-5)
