@@ -1,5 +1,7 @@
 """infoacq: choose which unlabelled points to label next, by what their labels tell together."""
 
+from importlib.metadata import version as _version
+
 from infoacq.entropy import entropy, expected_entropy, mutual_information
 from infoacq.joint import ExactJointEntropy, SampledJointEntropy
 from infoacq.maximiser import Maximiser
@@ -17,6 +19,8 @@ from infoacq.pool import Candidates, Pool, from_log_probs, from_logits, from_pro
 from infoacq.select import select_batch
 from infoacq.selection import SaturationWarning, Selection
 from infoacq.split import PoolSplit
+
+__version__ = _version("infoacq")
 
 __all__ = [
     "BALD",

@@ -86,7 +86,9 @@ def resolution(x: Array) -> float:
 
 def to_host(x: Array) -> np.ndarray:
     """`x` as a NumPy array of float64, where decisions are taken."""
-    x = widened(detached(x))
+    if not is_array(x):
+        return np.asarray(x, dtype=np.float64)
+    x = widened(detached(x)) if is_floating(x) else x
     return np.asarray(to_device(x, "cpu") if is_torch_array(x) or is_cupy_array(x) else x).astype(np.float64)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -12,13 +12,23 @@ from infoacq import _kernels
 from infoacq._arrays import Array, compact
 
 
-@dataclass(frozen=True)
+class KeptEntropies(NamedTuple):
+    """Where a pool keeps H[y_n | draw k] of the candidates with these predictions, and of no others."""
+
+    predictions: Array
+    find: Callable[[], Array]
+
+
+@dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
 class Candidates:
-    """Some candidates of a pool: their positions in it and what each draw predicts of them."""
+    """Some candidates of a pool: their positions in it and what each draw predicts of them.
+
+    `dataclasses.replace(candidates, predictions=…)` gives candidates with other predictions.
+    """
 
     index: Int[np.ndarray, " n"]
     predictions: Float[Array, "n k *outcome"]
-    kept_entropies: Callable[[], Array] | None = field(default=None, repr=False, compare=False)
+    kept_entropies: KeptEntropies | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.index)
@@ -26,7 +36,10 @@ class Candidates:
     @cached_property
     def draw_entropies(self) -> Float[Array, "n k"]:
         """H[y_n | draw k] (nats): what the pool keeps of them, or computed."""
-        return self.kept_entropies() if self.kept_entropies else _kernels.draw_entropies(self.predictions)
+        kept = self.kept_entropies
+        if kept is not None and kept.predictions is self.predictions:
+            return kept.find()
+        return _kernels.draw_entropies(self.predictions)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the way back to the pool."""

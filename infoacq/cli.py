@@ -3,11 +3,13 @@
 import argparse
 import csv
 import json
+import logging
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -41,11 +43,15 @@ examples:
   infoacq select probs.npy --batch-size 10 --pending sent.txt --out batch.json
 
 FILE holds an array (n, k, c) = (candidates, draws, classes): what each of k posterior draws of the model's parameters
-(dropout masks kept for the whole pool, ensemble members) predicts of each candidate. Columns of the result: index (the
-candidate's row in FILE), gain (what its label adds to those before it) and score (what the batch is worth so far), both
-in nats. A .npy file of more than 1 GiB and a Zarr store are read shard by shard, as often as needed, and may be larger
-than memory (Zarr: pip install 'infoacq[zarr]'; the address may be of any fsspec store). Exit code 2: the input is
-wrong, one line says how; nothing is written then.
+(dropout masks kept for the whole pool, ensemble members) predicts of each candidate. A .npy file of more than 1 GiB and
+a Zarr store are read shard by shard, as often as needed, and may be larger than memory (Zarr: pip install
+'infoacq[zarr]'; the address may be of any fsspec store).
+
+Columns of the result: index (the candidate's row in FILE), gain (what its label adds to those before it and to the
+pending ones), its standard_error, and score (what the batch is worth so far), in nats. JSON holds more: the limit of
+all scores, conditioned (what the pending ones are worth), and the first pick from which the ranking is noise.
+
+Exit code 2: the input is wrong, one line says how; nothing is written then.
 """
 
 
@@ -63,6 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (OSError, TypeError, ValueError, LookupError, ImportError) as error:
+        logging.getLogger("asyncio").disabled = True  # a store may still be reading, and would say so after our line
         print(f"infoacq: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     return 0
@@ -70,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="infoacq", description="Choose which unlabelled points to label next.")
+    parser.add_argument("--version", action="version", version=f"infoacq {version('infoacq')}")
     commands = parser.add_subparsers(dest="command", required=True)
     select = commands.add_parser(
         "select",
@@ -97,8 +105,11 @@ def _select(options: argparse.Namespace) -> Selection:
         raise ValueError(f"--out must end in .csv or .json; got {options.out}.")
     if options.out is not None and not options.out.parent.is_dir():
         raise FileNotFoundError(f"--out: there is no folder {options.out.parent}; make it first.")
-    batchbald = options.objective == "batchbald"
-    objective = BatchBALD(options.max_configurations) if batchbald else OBJECTIVES[options.objective]()
+    objective = OBJECTIVES[options.objective]()
+    if options.max_configurations is not None:
+        if options.objective != "batchbald":
+            raise ValueError(f"--max-configurations is of batchbald; {options.objective} samples none: leave it out.")
+        objective = BatchBALD(options.max_configurations)
     pending = [] if options.pending is None else read_indices(options.pending)
     pool = KINDS[options.kind](read_array(options.file, options.array))
     shown = is_wanted() if options.progress is None else options.progress
@@ -125,8 +136,9 @@ def _written_whole(path: Path) -> Iterator[TextIO]:
 
 def _write_csv(selection: Selection, file: TextIO) -> None:
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["index", "gain", "score"])
-    writer.writerows(zip(selection.indices, selection.gains, selection.scores, strict=True))
+    columns = selection.indices, selection.gains, selection.standard_errors, selection.scores
+    writer.writerow(["index", "gain", "standard_error", "score"])
+    writer.writerows(zip(*columns, strict=True))
 
 
 def _write_json(selection: Selection, file: TextIO) -> None:
@@ -137,6 +149,7 @@ def _write_json(selection: Selection, file: TextIO) -> None:
         "score": selection.scores,
         "unit": selection.unit,
         "limit": selection.limit,
+        "conditioned": selection.conditioned,
         "saturated_from": selection.saturated_from,
     }
     json.dump(result, file, indent=2)

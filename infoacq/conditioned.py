@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 
 from infoacq import checks
 from infoacq._arrays import Array, from_host, ruled_out, to_host
-from infoacq.objective import Estimated, Exhaustible, Objective, Raced, is_modular, is_raced, is_submodular
+from infoacq.objective import Estimated, Exhaustible, Objective, Raced, is_modular, is_raced, is_submodular, magnitude
 from infoacq.pool import Candidates, Pool
 from infoacq.selection import Pick, Selection
 
@@ -34,6 +34,10 @@ class Conditioned:
     @property
     def submodular(self) -> bool:
         return is_submodular(self.objective)
+
+    @property
+    def magnitude(self) -> float:
+        return magnitude(self.objective)
 
     def init(self, pool: Pool) -> Any:
         """The state after the excluded candidates."""

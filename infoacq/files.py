@@ -11,6 +11,7 @@ import numpy as np
 
 # Up to this size a .npy file is read into memory: candidates that are looked at again are then not read again.
 READ_WHOLE = 1 << 30
+DIMENSIONS = 3  # of predictions (n, k, c); arrays of other shapes beside them in a store are about them
 
 
 def read_array(name: str, array: str | None = None) -> Any:
@@ -26,17 +27,19 @@ def read_array(name: str, array: str | None = None) -> Any:
         raise ValueError(f"{path} must be a .npy or .npz file, or a .zarr store: numpy.save and zarr.save write them.")
     try:
         return _numpy_array(path, array)
-    except (FileNotFoundError, IsADirectoryError, PermissionError):
+    except (FileNotFoundError, IsADirectoryError, PermissionError, LookupError):
         raise
     except (ValueError, EOFError, OSError, BadZipFile, zlib.error) as error:
         raise ValueError(f"{path} cannot be read as an array, it may be cut off: {error}") from error
 
 
 def _numpy_array(path: Path, name: str | None) -> np.ndarray:
-    mapped = path.suffix == ".npy" and path.stat().st_size > READ_WHOLE
-    loaded = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
-    if isinstance(loaded, np.ndarray):
-        return loaded
+    if path.suffix == ".npy":
+        if name is not None:
+            raise LookupError(f"{path} holds one array without a name: leave out --array {name}.")
+        mapped: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)  # refuses a file shorter than it says
+        return mapped if path.stat().st_size > READ_WHOLE else np.array(mapped)
+    loaded = np.load(path, allow_pickle=False)
     with loaded:
         array: np.ndarray = loaded[_chosen(loaded.files, name, str(path))]
         return array
@@ -53,7 +56,13 @@ def _zarr_array(url: str, name: str | None) -> Any:
         opened = zarr.open(url, mode="r")
     except Exception as error:  # of whichever store the address is of
         raise ValueError(f"{url} cannot be opened as a Zarr store: {type(error).__name__}: {error}") from error
-    return opened[_chosen(sorted(opened.array_keys()), name, url)] if hasattr(opened, "array_keys") else opened
+    if not hasattr(opened, "array_keys"):
+        if name is not None:
+            raise LookupError(f"{url} is one array without a name: leave out --array {name}.")
+        return opened
+    names = sorted(opened.array_keys())
+    of_predictions = [each for each in names if name is not None or opened[each].ndim == DIMENSIONS]
+    return opened[_chosen(of_predictions or names, name, url)]
 
 
 def _chosen(names: list[str], wanted: str | None, of: str) -> str:
@@ -73,13 +82,21 @@ def read_indices(path: Path) -> list[int]:
     if path.suffix == ".npy":
         indices: list[int] = read_array(str(path)).reshape(-1).tolist()
         return indices
+    text = ""
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8-sig")  # spreadsheets put a mark of the encoding first
         if path.suffix == ".json":
             stored = json.loads(text)
             return stored["index"] if isinstance(stored, dict) else list(stored)
         if path.suffix == ".csv":
-            return [int(row["index"]) for row in csv.DictReader(text.splitlines())]
+            return [int(row["index"]) for row in csv.DictReader(text.splitlines(), delimiter=_delimiter(text))]
         return [int(value) for value in text.replace(",", " ").split()]
     except (TypeError, ValueError, KeyError) as error:
-        raise ValueError(f"{path} must hold whole numbers, a list or the column index; got {error!r}.") from error
+        begins = f"it begins with {text[:30]!r}" if text else repr(error)
+        raise ValueError(f"{path} must hold whole numbers, a list or the column index; {begins}.") from error
+
+
+def _delimiter(text: str) -> str:
+    """A comma, unless the first line has semicolons alone, as spreadsheets write where the comma is decimal."""
+    first = text.partition("\n")[0]
+    return ";" if ";" in first and "," not in first else ","

@@ -55,7 +55,7 @@ class ExactJointEntropy:
         """The standard error of each H[y_n | y_S] (nats): 0, nothing is sampled."""
         return from_host(np.zeros(probs.shape[0]), like=probs)
 
-    def information_error(self, probs: Float[Array, "n k c"]) -> Float[Array, " n"]:
+    def information_error(self, probs: Float[Array, "n k c"], *, check: bool = True) -> Float[Array, " n"]:
         """The standard error of each I[y_n; draw | y_S] (nats): 0, nothing is sampled."""
         return from_host(np.zeros(probs.shape[0]), like=probs)
 
@@ -132,9 +132,12 @@ class SampledJointEntropy:
         latest = self.configurations.sampling_variance(entropies)
         return from_host(np.sqrt(self.entropy_variance + latest), like=probs)
 
-    def information_error(self, probs: Float[Array, "n k c"]) -> Float[Array, " n"]:
-        """The Monte-Carlo standard error of each candidate's I[y_n; draw | y_S] (nats)."""
-        _, each = self._each(to_host(self.configurations.checked(probs)))
+    def information_error(self, probs: Float[Array, "n k c"], *, check: bool = True) -> Float[Array, " n"]:
+        """The Monte-Carlo standard error of each candidate's I[y_n; draw | y_S] (nats).
+
+        `check=False` is for what was made of predictions that are known to be probabilities.
+        """
+        _, each = self._each(to_host(self.configurations.checked(probs) if check else probs))
         earlier = self.information_noise * np.clip(each @ self.configurations.masses, 0.0, None)
         return from_host(np.sqrt(earlier + self.configurations.sampling_variance(each)), like=probs)
 

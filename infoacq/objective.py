@@ -20,6 +20,9 @@ class Objective(Protocol[State]):
     `modular = True` if a gain never depends on what else was chosen, `submodular = True` if a gain never grows as
     the batch does; maximisers that rely on one refuse objectives that do not say so. `unit` is "nats" unless said.
     `outcome` says what predictions it reads: "classes" (n, k, c) unless said, "outputs", "values" or "any".
+    `magnitude` is the size of the numbers whose differences its gains are, so that what is nearer than their rounding
+    is equal: 1 unless said for gains from class probabilities, which are differences of entropies, otherwise 0, that
+    of the gains themselves.
     """
 
     def init(self, pool: Pool) -> State:
@@ -93,6 +96,12 @@ class Seeded(Protocol):
     def seeded(self, rng: np.random.Generator) -> "Objective[Any]":
         """The objective with its randomness drawn: from here on a pure function."""
         ...
+
+
+def magnitude(objective: object) -> float:
+    """The size of the numbers whose differences the objective's gains are; 0: the gains' own."""
+    of_entropies = getattr(objective, "outcome", "classes") in ("classes", "outputs")
+    return float(getattr(objective, "magnitude", 1.0 if of_entropies else 0.0))
 
 
 def is_modular(objective: object) -> bool:

@@ -1,6 +1,6 @@
 """The pool of candidates: what is read, shard by shard, and nothing about how it is scored."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -10,20 +10,20 @@ from jaxtyping import Float, Int
 
 from infoacq import _kernels, checks, given_as
 from infoacq._arrays import Array, compact, take
-from infoacq.candidates import Candidates, Pool, Shard
+from infoacq.candidates import Candidates, KeptEntropies, Pool, Shard
 from infoacq.sources import is_source
 from infoacq.stored import AsProbs, StoredPool
 
 __all__ = ["ArrayPool", "Candidates", "Pool", "Shard", "as_pool", "from_log_probs", "from_logits", "from_probs"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
 class ArrayShard:
     """Consecutive candidates of an array, from position `start` on."""
 
     start: int
     predictions: Float[Array, "n k *outcome"]
-    kept_entropies: Callable[[], Array] | None = field(default=None, repr=False, compare=False)
+    kept_entropies: KeptEntropies | None = field(default=None, repr=False, compare=False)
 
     def load(self) -> Candidates:
         """The candidates, without a copy."""
@@ -35,7 +35,7 @@ class ArrayShard:
         return {"start": self.start, "predictions": compact(self.predictions), "kept_entropies": None}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no one answer to ==
 class ArrayPool:
     """A pool in one array, read in shards of `shard_size` candidates.
 
@@ -53,14 +53,16 @@ class ArrayPool:
     def shards(self) -> Sequence[Shard]:
         """Views of consecutive candidates."""
         stops = {i: min(i + self.shard_size, len(self)) for i in range(0, len(self), self.shard_size)}
-        return [
-            ArrayShard(i, self.predictions[i:stop, ...], partial(self._entropies_of, slice(i, stop)))
-            for i, stop in stops.items()
-        ]
+        parts = [(slice(i, stop), self.predictions[i:stop, ...]) for i, stop in stops.items()]
+        return [ArrayShard(rows.start, part, self._kept(part, rows)) for rows, part in parts]
 
     def take(self, index: Int[np.ndarray, " n"]) -> Candidates:
         """The candidates at these positions, copied."""
-        return Candidates(index, take(self.predictions, index), partial(self._entropies_of, index))
+        taken = take(self.predictions, index)
+        return Candidates(index, taken, self._kept(taken, index))
+
+    def _kept(self, predictions: Array, rows: slice | Int[np.ndarray, " n"]) -> KeptEntropies:
+        return KeptEntropies(predictions, partial(self._entropies_of, rows))
 
     @cached_property
     def _draw_entropies(self) -> Float[Array, "n k"]:

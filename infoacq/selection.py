@@ -84,6 +84,8 @@ class Selection:
         lines = [f"pick  candidate     gain   ± s.e.    score  ({self.unit})"]
         lines += [f"{i:>4}  {n:>9}  {g:>7.4f}  {e:>7.4f}  {s:>7.4f}" for i, (n, g, e, s) in enumerate(columns)]
         lines.append(f"{self.evaluations:,} gains of single candidates evaluated")
+        if self.conditioned:
+            lines.append(f"not counted: {self.conditioned:.4f} {self.unit} that the pending candidates are worth")
         if self.limit is not None:
             lines.append(f"no batch is worth more than {self.limit:.4f} {self.unit}")
         if self.saturated_from is not None:

@@ -30,8 +30,10 @@ def accuracy_figure(experiment: Experiment, found: Sequence[Row], note: str) -> 
     for target in experiment.targets:
         axes.axhline(100 * target, color="0.8", linewidth=0.8, zorder=0)
     axes.set_title(f"{experiment.title}{note}", loc="left")
-    axes.set_xlabel("labels acquired (beyond the initial ones)")
-    axes.set_ylabel("test accuracy (%)")
+    settings = experiment.settings
+    some_before = bool(settings.initial_points or settings.initial_per_class)
+    axes.set_xlabel("labels acquired (beyond the initial ones)" if some_before else "labels acquired")
+    axes.set_ylabel("test accuracy (%), median and quartiles")
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.01)

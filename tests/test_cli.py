@@ -4,12 +4,15 @@ import csv
 import json
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import infoacq
 from infoacq import BALD, BatchBALD, Random, from_log_probs, select_batch
+from tests import oracles
 from tests.predictions import dirichlet
 
 POOL = dirichlet(5, 30, 8, 3).astype(np.float32)
@@ -45,6 +48,8 @@ def test_csv_on_standard_output_is_what_select_batch_returns(folder: Path) -> No
     assert (done.returncode, done.stderr) == (0, "")
     wanted = select_batch(POOL, BatchBALD(), 5, seed=0)
     assert csv_columns(done.stdout) == (wanted.indices, wanted.gains, wanted.scores)
+    errors = [float(row["standard_error"]) for row in csv.DictReader(done.stdout.splitlines())]
+    assert errors == wanted.standard_errors
 
 
 def test_a_compressed_archive_an_objective_a_seed_and_json(folder: Path) -> None:
@@ -71,12 +76,32 @@ def test_pending_files_of_every_kind(folder: Path, pending: str) -> None:
     assert csv_columns(done.stdout)[:2] == (wanted.indices, wanted.gains)
 
 
+@pytest.mark.parametrize("text", ["\ufeffindex,gain\n3,0.1\n11,0.2\n7,0.1\n", "gain;index\n0.1;3\n0.2;11\n0.1;7\n"])
+def test_pending_files_that_a_spreadsheet_wrote(folder: Path, text: str) -> None:
+    (folder / "sheet.csv").write_text(text, encoding="utf-8")
+    done = run("select", "probs.npy", "--batch-size", 4, "--pending", "sheet.csv", folder=folder)
+    assert csv_columns(done.stdout)[0] == select_batch(POOL, BatchBALD(), 4, pending=[3, 11, 7], seed=0).indices
+
+
 @pytest.mark.parametrize("first", ["first.csv", "first.json"])
 def test_a_batch_that_was_written_is_read_as_pending(folder: Path, first: str) -> None:
     assert run("select", "probs.npy", "--batch-size", 3, "--out", first, folder=folder).returncode == 0
     done = run("select", "probs.npy", "--batch-size", 2, "--pending", first, folder=folder)
     wanted = select_batch(POOL, BatchBALD(), 5, seed=0)
     assert csv_columns(done.stdout)[0] == wanted.indices[3:]
+
+
+def test_what_is_pending_is_worth_is_told_in_json(folder: Path) -> None:
+    options = ("--pending", "sent.txt", "--out", "batch.json")
+    assert run("select", "probs.npy", "--batch-size", 2, *options, folder=folder).returncode == 0
+    worth = oracles.batchbald(POOL[[3, 11, 7]].astype(float).tolist())
+    assert json.loads((folder / "batch.json").read_text())["conditioned"] == pytest.approx(worth, abs=1e-5)
+
+
+def test_the_version_is_the_installed_one(folder: Path) -> None:
+    done = run("--version", folder=folder)
+    assert (done.returncode, done.stdout) == (0, f"infoacq {metadata.version('infoacq')}\n")
+    assert infoacq.__version__ == metadata.version("infoacq")
 
 
 def test_saturation_is_one_line_on_standard_error(folder: Path) -> None:
@@ -92,6 +117,10 @@ def broken(folder: Path) -> None:
     whole = (folder / "probs.npy").read_bytes()
     (folder / "cut.npy").write_bytes(whole[: len(whole) // 2])
     (folder / "head.npy").write_bytes(whole[:5])
+    with (folder / "more.npy").open("wb") as file:
+        wanted = {"shape": (10**9, 1000, 10), "fortran_order": False, "descr": "<f4"}
+        np.lib.format.write_array_header_1_0(file, wanted)
+        file.write(bytes(400))
     (folder / "empty.npy").write_bytes(b"")
     archive = (folder / "two.npz").read_bytes()
     (folder / "cut.npz").write_bytes(archive[: len(archive) // 2])
@@ -119,6 +148,9 @@ def broken(folder: Path) -> None:
         (["folder.npy"], "Is a directory"),
         (["cut.npy"], "cut.npy cannot be read as an array, it may be cut off"),
         (["head.npy"], "head.npy cannot be read as an array"),
+        (["more.npy"], "more.npy cannot be read as an array, it may be cut off"),
+        (["probs.npy", "--array", "probs"], "probs.npy holds one array without a name: leave out --array probs"),
+        (["probs.npy", "--kind", "logits"], "these are probabilities, and a softmax would flatten them"),
         (["empty.npy"], "empty.npy cannot be read as an array"),
         (["cut.npz"], "cut.npz cannot be read as an array"),
         (["spoilt.npz", "--array", "pool"], "spoilt.npz cannot be read as an array"),
@@ -135,6 +167,10 @@ def broken(folder: Path) -> None:
         (["probs.npy", "--batch-size", "0"], "batch_size must be at least 1; got 0"),
         (["probs.npy", "--seed", "-1"], "seed must be at least 0; got -1"),
         (["probs.npy", "--max-configurations", "0"], "max_configurations must be at least 2; got 0"),
+        (
+            ["probs.npy", "--objective", "bald", "--max-configurations", "9"],
+            "--max-configurations is of batchbald; bald samples none: leave it out",
+        ),
         (["probs.npy", "--pending", "words.txt"], "words.txt must hold whole numbers"),
         (["probs.npy", "--pending", "words.json"], "words.json must hold whole numbers"),
         (["probs.npy", "--pending", "words.csv"], "words.csv must hold whole numbers"),

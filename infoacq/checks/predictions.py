@@ -132,7 +132,8 @@ def logits(x: object, name: str = "logits", index: np.ndarray | None = None) -> 
 
     Raises:
         TypeError: if it is no floating-point array.
-        ValueError: if its shape is another, or a value is NaN or plus infinity, or a row is all minus infinity.
+        ValueError: if its shape is another, a value is NaN or plus infinity, a row is all minus infinity, or all rows
+            are probabilities.
     """
     z = floating_array(x, name)
     shape(z, "n k c", name)
@@ -140,6 +141,11 @@ def logits(x: object, name: str = "logits", index: np.ndarray | None = None) -> 
     dead = xp.max(z, axis=-1, keepdims=True) == -math.inf
     bad = xp.isnan(z) | (z == math.inf) | dead
     _no_bad_value(z, bad, name, "logits (finite, or −inf for a class ruled out)", index)
+    if z.shape[-1] > 1 and all(_are_distributions(block, SUM_TOLERANCE[dtype_name(z)]) is None for block in blocks(z)):
+        raise ValueError(
+            f"{name}: every row is non-negative and sums to one: these are probabilities, and a softmax would flatten "
+            "them. Use infoacq.from_probs."
+        )
     return z
 
 

@@ -12,7 +12,7 @@ from infoacq import checks
 from infoacq._arrays import resolution, rows_to_evaluate, to_host
 from infoacq.candidates import Candidates, Parted, Pool, Shard
 from infoacq.maximiser import Map
-from infoacq.objective import Estimated, Objective, Raced
+from infoacq.objective import Estimated, Objective, Raced, magnitude
 
 # Candidates that are re-evaluated together: what one call to `map` is worth, and a bound on what is copied at once.
 PIECE = 4096
@@ -20,22 +20,23 @@ PIECE = 4096
 
 @dataclass(frozen=True)
 class Scored:
-    """Gains of some candidates on the host, and the difference below which two are equal."""
+    """Gains of some candidates on the host; two are equal within `resolution` of the larger, or of `magnitude`."""
 
     index: Int[np.ndarray, " n"]
     gains: Float[np.ndarray, " n"]
     resolution: float
+    magnitude: float
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Consecutive positions, those of a whole shard, travel as the first of them."""
         first = int(self.index[0]) if len(self.index) else 0
         if np.array_equal(self.index, np.arange(first, first + len(self.index))):
-            return _consecutive, (first, self.gains, self.resolution)
-        return Scored, (self.index, self.gains, self.resolution)
+            return _consecutive, (first, self.gains, self.resolution, self.magnitude)
+        return Scored, (self.index, self.gains, self.resolution, self.magnitude)
 
 
-def _consecutive(first: int, gains: Float[np.ndarray, " n"], resolution: float) -> Scored:
-    return Scored(np.arange(first, first + len(gains)), gains, resolution)
+def _consecutive(first: int, gains: Float[np.ndarray, " n"], resolution: float, magnitude: float) -> Scored:
+    return Scored(np.arange(first, first + len(gains)), gains, resolution, magnitude)
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def score_pool(objective: Objective[Any], state: Any, pool: Pool, map: Map) -> S
     gains[scored.index] = scored.gains
     everyone = np.arange(len(pool))
     checks.gains(gains, everyone, objective)
-    return Scored(everyone, gains, scored.resolution)
+    return Scored(everyone, gains, scored.resolution, scored.magnitude)
 
 
 def score_some(objective: Objective[Any], state: Any, pool: Pool, index: Int[np.ndarray, " n"], map: Map) -> Scored:
@@ -63,7 +64,7 @@ def score_some(objective: Objective[Any], state: Any, pool: Pool, index: Int[np.
     scored = _scored(objective, state, _pieces(pool, index), map)
     gains = _in_order(index, scored.index, scored.gains)
     checks.gains(gains, index, objective)
-    return Scored(index, gains, scored.resolution)
+    return Scored(index, gains, scored.resolution, scored.magnitude)
 
 
 def compare_some(
@@ -92,7 +93,7 @@ def best(scored: Scored) -> int | None:
 def tie(scored: Scored) -> float:
     """How far below the largest gain another one is its equal, in the gains' unit."""
     largest = float(scored.gains.max())
-    return scored.resolution * max(1.0, abs(largest)) if np.isfinite(largest) else 0.0
+    return scored.resolution * max(scored.magnitude, abs(largest)) if np.isfinite(largest) else 0.0
 
 
 def _pieces(pool: Pool, index: Int[np.ndarray, " n"]) -> Iterable[Shard]:
@@ -125,6 +126,7 @@ def _scored(objective: Objective[Any], state: Any, shards: Iterable[Shard], map:
         np.concatenate([part.index for part in parts]),
         np.concatenate([part.gains for part in parts]),
         max(part.resolution for part in parts),
+        magnitude(objective),
     )
 
 
@@ -132,7 +134,7 @@ def _score_shard(objective: Objective[Any], state: Any, shard: Shard) -> Scored:
     candidates = shard.load()
     gains = to_host(objective.gains(state, candidates))
     checks.gains(gains, candidates.index, objective)
-    return Scored(candidates.index, gains, resolution(candidates.predictions))
+    return Scored(candidates.index, gains, resolution(candidates.predictions), magnitude(objective))
 
 
 def _compare_shard(

@@ -14,7 +14,7 @@ from infoacq._arrays import concatenated, resolution, to_host
 from infoacq.maximiser import Map
 from infoacq.maximisers._sifting import Sieve, sifted, some
 from infoacq.maximisers.scoring import Scored, best
-from infoacq.objective import Objective
+from infoacq.objective import Objective, magnitude
 from infoacq.pool import Candidates, Pool
 from infoacq.selection import Selection
 
@@ -125,7 +125,7 @@ def _filled(objective: Objective[Any], sieve: Sieve, reserve: Candidates, rngs: 
         gains = to_host(objective.gains(sieve.state, reserve))
         checks.gains(gains, reserve.index, objective)
         gains[np.isin(reserve.index, [pick.candidate for pick in sieve.picks])] = -np.inf
-        at = best(Scored(reserve.index, gains, resolution(reserve.predictions)))
+        at = best(Scored(reserve.index, gains, resolution(reserve.predictions), magnitude(objective)))
         sieve = replace(sieve, evaluations=sieve.evaluations + len(gains))
         if at is None:
             break

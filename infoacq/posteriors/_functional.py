@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
@@ -22,6 +23,13 @@ _FUNCTIONS = (
     F.alpha_dropout,
     F.feature_alpha_dropout,
     F.multi_head_attention_forward,
+)
+_BUILTINS = (  # what F's call in their turn; without signatures: (input, p, train)
+    torch.dropout,
+    torch.alpha_dropout,
+    torch.feature_dropout,
+    torch.feature_alpha_dropout,
+    torch.native_dropout,
 )
 _WAY_OUT = "Put an nn.Dropout layer in its place: predict_probs gives it the masks of each draw."
 
@@ -38,9 +46,9 @@ class DropoutCall:
 class _Watch(TorchFunctionMode):
     """Notes each call of a dropout function while it is on; the layers' hooks take their own out."""
 
-    def __init__(self, runner: MaskedModel) -> None:
+    def __init__(self, noted: list[DropoutCall]) -> None:
         super().__init__()
-        self._runner = runner
+        self._noted = noted
 
     def __torch_function__(
         self,
@@ -50,14 +58,17 @@ class _Watch(TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         kwargs = kwargs or {}
-        if func in _FUNCTIONS or func is F.scaled_dot_product_attention:
-            self._runner.watched.append(_read_call(func, args, kwargs))
+        if func in (*_FUNCTIONS, *_BUILTINS, F.scaled_dot_product_attention):
+            self._noted.append(_read_call(func, args, kwargs))
         return func(*args, **kwargs)
 
 
 def _read_call(func: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> DropoutCall:
     if func is F.scaled_dot_product_attention:  # a builtin without a signature; on whenever p is not 0
         return DropoutCall(func.__name__, float(kwargs.get("dropout_p", args[4] if len(args) > 4 else 0.0)), True)
+    if func in _BUILTINS:
+        p, train = (*args[1:], *(kwargs[name] for name in ("p", "train") if name in kwargs))
+        return DropoutCall(func.__name__, float(p), bool(train))
     bound = inspect.signature(func).bind(*args, **kwargs)
     bound.apply_defaults()
     given = bound.arguments
@@ -75,7 +86,7 @@ def notice_functional_dropout(runner: MaskedModel, batch: Tensor) -> None:
         UserWarning: a dropout function stays off in all draws while dropout layers vary.
     """
     runner.watched.clear()
-    with _Watch(runner):
+    with _Watch(runner.watched):
         runner(batch, draw=0, row=0)
     calls = [call for call in runner.watched if call.p > 0.0] + _in_recurrent_layers(runner.model)
     runner.watched.clear()
@@ -87,6 +98,23 @@ def notice_functional_dropout(runner: MaskedModel, batch: Tensor) -> None:
         raise ValueError(f"the model calls {names} with dropout always on: each batch gets new masks. {_WAY_OUT}")
     if calls:
         warnings.warn(f"the dropout inside {names} stays off in all draws. {_WAY_OUT}", stacklevel=5)
+
+
+def refuse_dropout_that_is_on(member: nn.Module, batch: Tensor, number: int) -> None:
+    """Run a member of an ensemble once, in evaluation mode, and look for dropout that is on all the same.
+
+    Raises:
+        ValueError: its predictions are random.
+    """
+    noted: list[DropoutCall] = []
+    with _Watch(noted):
+        member(batch.clone())
+    names = ", ".join(sorted({call.name for call in noted if call.active and call.p > 0.0}))
+    if names:
+        raise ValueError(
+            f"member {number} calls {names} with dropout always on, so its predictions are random. Use an nn.Dropout "
+            "layer, which evaluation mode turns off, or pass training=self.training."
+        )
 
 
 def _in_recurrent_layers(model: nn.Module) -> list[DropoutCall]:

@@ -37,9 +37,11 @@ def _inputs(loader: Iterable[Any]) -> Iterator[Tensor]:
     for batch in loader:
         inputs = batch[0] if isinstance(batch, (tuple, list)) and batch else batch
         if not isinstance(inputs, Tensor):
+            way_out = "Wrap the loader in a generator that yields the model's input tensor."
+            if hasattr(inputs, "__array__"):
+                way_out = "torch.from_numpy makes a tensor of a NumPy array, which the whole pool may be."
             raise TypeError(
-                f"a batch must be a tensor or a tuple that starts with one; got {type(batch).__name__}. "
-                "Wrap the loader in a generator that yields the model's input tensor."
+                f"a batch must be a tensor or a tuple that starts with one; got {type(batch).__name__}. {way_out}"
             )
         yield inputs
 

@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -38,6 +39,8 @@ class NpyFile:
             ValueError: the file on the disk is shorter than its record says.
         """
         array = np.ascontiguousarray(probs.to("cpu", self.dtype or probs.dtype).numpy())
+        if self.rows and not self._partial.exists():
+            self.path.replace(self._partial)  # it was complete, of a pool that began as this one does
         with self._partial.open("r+b" if self.rows else "w+b") as file:
             shape = (self.rows + len(array), *array.shape[1:])
             header = {"shape": shape, "fortran_order": False, "descr": np.lib.format.dtype_to_descr(array.dtype)}
@@ -118,12 +121,23 @@ def npy_file(path: Path, facts: Facts, dtype: torch.dtype | None) -> NpyFile:
 
 
 def model_digest(model: nn.Module) -> str:
-    """A digest of the weights, the buffers and the classes of all modules with their dropout probabilities."""
+    """A digest of the weights, the buffers, and the classes of all modules with their plain settings.
+
+    What a forward does is not in it: a model whose code was changed passes as the same one.
+    """
     digest = hashlib.sha256()
     for name, module in model.named_modules():
-        digest.update(f"{name}:{type(module).__name__}:{getattr(module, 'p', '')}\n".encode())
-    for name, value in model.state_dict().items():
+        digest.update(f"{name}:{type(module).__name__}:{_settings(module)}\n".encode())
+    tensors = dict(model.named_buffers(remove_duplicate=False)) | model.state_dict(keep_vars=True)
+    for name, value in tensors.items():
         digest.update(f"{name}\n".encode())
         if isinstance(value, Tensor) and value.numel():
             digest.update(value.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
     return digest.hexdigest()
+
+
+def _settings(module: nn.Module) -> list[tuple[str, Any]]:
+    """Numbers, words and tuples of them among a module's public attributes, but for the mode that it is in."""
+    plain = (bool, int, float, str, tuple, type(None))
+    found = sorted((name, value) for name, value in vars(module).items() if isinstance(value, plain))
+    return [(name, value) for name, value in found if not name.startswith("_") and name != "training"]

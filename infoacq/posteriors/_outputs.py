@@ -9,7 +9,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 Output = Literal["logits", "log_probs", "probs"]
-_SUM_TOLERANCE = {torch.float16: 1e-2, torch.bfloat16: 5e-2}
+_SUM_TOLERANCE = {torch.float16: 1e-2, torch.bfloat16: 5e-2}  # within which rows look like probabilities
+_MOST = 1e-3  # by which rows of single precision may miss one, as `infoacq.from_probs` says
 
 
 def check_output_kind(output: str) -> None:
@@ -49,6 +50,11 @@ def to_probs(scores: Float[Tensor, "n k c"], output: Output, row: int) -> Float[
         _check_finite(wide, row)
         if not looks_like_probs:
             raise ValueError(f"output='probs', but the model's rows are not probabilities: {_worst(wide)}.")
+        if not _are_probs(wide, _MOST):
+            raise ValueError(
+                f"the model's probabilities are rounded to {scores.dtype}, too coarse to sum to one: {_worst(wide)}. "
+                "Let it return its logits, or take the softmax in float32."
+            )
         return wide
     if looks_like_probs and scores.shape[-1] > 1:
         raise ValueError(

@@ -46,8 +46,9 @@ def write(part: Part, pool: Iterable[Any] | Tensor, predict: Predict, facts: Fac
         OSError: there is no room; what is written stays.
         ValueError: the array was begun by another call or with other inputs, or the inputs are more or fewer.
     """
-    _same_call(part.array, facts)
-    writer, start = _Writer(part.array, record_of(part.array), chunk_rows(part.array), predict), part.start
+    record = record_of(part.array)
+    _same_call(part.array, facts, begun=bool((record[:] != NOT_WRITTEN).any()))
+    writer, start = _Writer(part.array, record, chunk_rows(part.array), predict), part.start
     with tqdm(total=part.stop - part.start, unit="candidate", disable=not progress) as bar:
         for inputs in _in_chunks(blocks(pool), writer.chunk):
             stop = start + len(inputs)
@@ -60,7 +61,7 @@ def write(part: Part, pool: Iterable[Any] | Tensor, predict: Predict, facts: Fac
             start = stop
     if start < part.stop:
         raise ValueError(f"out has room for {part.stop - part.start} candidates; the pool has fewer.")
-    _same_call(part.array, facts)  # two calls that began at the same time do not pass both
+    _same_call(part.array, facts, begun=True)  # two calls that began at the same time do not pass both
     return part.array
 
 
@@ -111,9 +112,9 @@ def _in_chunks(batches: Iterator[Tensor], rows: int) -> Iterator[Tensor]:
         yield torch.cat(held)
 
 
-def _same_call(array: Any, facts: Mapping[str, str | int | bool]) -> None:
-    """Note what the predictions are made from; if that is noted, check that it is the same."""
-    if MADE_FROM not in array.attrs:
+def _same_call(array: Any, facts: Mapping[str, str | int | bool], *, begun: bool) -> None:
+    """Note what the predictions are made from; if that is noted and some are there, check that it is the same."""
+    if MADE_FROM not in array.attrs or not begun:
         array.attrs[MADE_FROM] = dict(facts)
     made_from = type(array).open(array.store_path).attrs[MADE_FROM]  # as others have left it
     for name, value in facts.items():

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,12 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from infoacq.posteriors._evaluation import device_of, evaluating, on_device, untouched, warn_of_batch_statistics
+from infoacq.posteriors._functional import refuse_dropout_that_is_on
 from infoacq.posteriors._inputs import Reader, blocks, pool_size
 from infoacq.posteriors._npy import Facts, model_digest
 from infoacq.posteriors._outputs import Output, check_output_kind, class_scores
 from infoacq.posteriors._sinks import Out, Sink, fill, make_sink
-from infoacq.posteriors._zarr_writing import as_part, write
+from infoacq.posteriors._zarr_writing import as_part, check_same_draws, write
 
 
 def predict_probs(
@@ -52,8 +54,8 @@ def predict_probs(
 
     Raises:
         TypeError: a member or the loader gives no tensor.
-        ValueError: no members, an empty pool, outputs that differ in shape, are not finite or not what `output` says,
-            or an unfit `out`.
+        ValueError: no members, dropout that is on in evaluation mode, an empty pool, outputs that differ in shape, are
+            not finite or not what `output` says, or an unfit `out` or dtype.
 
     Warns:
         UserWarning: all members agree exactly, or a layer normalises by the batch.
@@ -66,6 +68,7 @@ def predict_probs(
     if part is not None or isinstance(out, (str, Path)):
         facts = {**facts, "members_sha256": sha256("".join(map(model_digest, members)).encode()).hexdigest()}
     if part is not None:
+        check_same_draws(True, dtype)
         predict = partial(predict_probs, members, device=device, progress=False, output=output)
         return write(part, loader_or_tensor, predict, facts, progress=progress)
     size = pool_size(loader_or_tensor)
@@ -82,7 +85,13 @@ def predict_probs(
 
 
 def _scores(members: Sequence[nn.Module], reader: Reader, sink: Sink) -> Iterator[Float[Tensor, "n k c"]]:
-    for block in reader.after(sink.rows, sink.checksum):
+    stream = reader.after(sink.rows, sink.checksum)
+    first = next(stream, None)
+    if first is None:
+        return
+    for number, member in enumerate(members):
+        refuse_dropout_that_is_on(member, first[:2].to(device_of(member)), number)
+    for block in chain([first], stream):
         scores = [class_scores(member(block.to(device_of(member), copy=True)), len(block)).cpu() for member in members]
         widths = {score.shape[1] for score in scores}
         if len(widths) > 1:

@@ -15,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -67,7 +68,8 @@ def predict_probs(
         dtype: of the result; torch.float16 halves it. None: that of the model's output, but float32 at least.
 
     Raises:
-        TypeError: the model or the loader gives no tensor, or a dropout layer has a forward of its own.
+        TypeError: draws or seed are no whole numbers, dtype is no floating one, the model or the loader gives no
+            tensor, or a dropout layer has a forward of its own.
         ValueError: no dropout layer, functional dropout that is always on, an empty pool, a loader that drops its last
             batch, features of changing shape, outputs not finite, probabilities as logits, or an unfit `out`.
         FileExistsError: `out` is a file that this function has not made.
@@ -75,7 +77,7 @@ def predict_probs(
     Warns:
         UserWarning: all draws are identical, functional dropout stays off, a layer normalises by the batch.
     """
-    _check_arguments(draws, seed)
+    _check_arguments(draws, seed, dtype)
     check_output_kind(output)
     facts: Facts = {"draws": int(draws), "seed": int(seed), "consistent": consistent, "output": output}
     part = as_part(out)
@@ -107,7 +109,12 @@ def _scores(runner: MaskedModel, reader: Reader, draws: int, sink: Sink) -> Iter
         yield from fastest_scorer(runner, first, draws, sink.rows)(chain([first], stream), draws)
 
 
-def _check_arguments(draws: int, seed: int) -> None:
+def _check_arguments(draws: int, seed: int, dtype: Any) -> None:
+    for name, value in (("draws", draws), ("seed", seed)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise TypeError(f"{name} must be a whole number; got {value!r}.")
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+        raise TypeError(f"dtype must be a floating dtype of torch, such as torch.float16; got {dtype!r}.")
     if draws < 1:
         raise ValueError(f"draws must be at least 1; got {draws}.")
     if seed < 0:

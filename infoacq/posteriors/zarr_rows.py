@@ -45,13 +45,19 @@ def create(store: Any, candidates: int, draws: int, classes: int, *, chunk: int 
 
     Raises:
         FileExistsError: if something is in the store.
+        ValueError: if a size is not above 0, or `dtype` is no floating one.
     """
     import zarr
 
+    for name, size in (("candidates", candidates), ("draws", draws), ("classes", classes), ("chunk", chunk)):
+        if size < 1:
+            raise ValueError(f"{name} must be at least 1; got {size}.")
+    if np.dtype(dtype).kind != "f":
+        raise ValueError(f"dtype must be a floating one, such as 'float16'; probabilities in {dtype} would all be 0.")
     try:
         group = zarr.create_group(store)
-    except zarr.errors.ContainsGroupError as error:
-        raise FileExistsError(f"{store} holds a group already: open it, {store}/probs, or choose another.") from error
+    except (zarr.errors.ContainsGroupError, zarr.errors.ContainsArrayError) as error:
+        raise FileExistsError(f"{store} is in use already: open {store}/probs, or choose another.") from error
     chunks = (min(chunk, candidates), draws, classes)
     array = group.create_array("probs", shape=(candidates, draws, classes), chunks=chunks, dtype=dtype)
     number = -(-candidates // chunks[0])
@@ -60,7 +66,13 @@ def create(store: Any, candidates: int, draws: int, classes: int, *, chunk: int 
 
 
 def rows_of(array: Any, worker: int, workers: int) -> slice:
-    """The rows that are this worker's, of workers 0, 1, …: whole chunks, about as many each; perhaps none."""
+    """The rows that are this worker's, of workers 0, 1, …: whole chunks, about as many each; perhaps none.
+
+    Raises:
+        ValueError: if there is no such worker.
+    """
+    if not 0 <= worker < workers:
+        raise ValueError(f"worker must be one of 0 … {workers - 1}; got {worker}.")
     chunk, record = chunk_rows(array), record_of(array)
     first, last = (record.shape[0] * (worker + i) // workers for i in (0, 1))
     return slice(*(min(i * chunk, array.shape[0]) for i in (first, last)))

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from infoacq import checks
 from infoacq._arrays import Array, ruled_out
-from infoacq.objective import Objective, Raced, is_raced, is_submodular
+from infoacq.objective import Objective, Raced, is_raced, is_submodular, magnitude
 from infoacq.pool import Candidates, Pool
 from infoacq.selection import Selection
 from infoacq.wrappers import _inner
@@ -50,6 +50,10 @@ class Constrained:
     @property
     def unit(self) -> str:
         return _inner.unit(self.objective)
+
+    @property
+    def magnitude(self) -> float:
+        return magnitude(self.objective)
 
     @property
     def outcome(self) -> str:

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from infoacq import checks
 from infoacq._arrays import to_host
-from infoacq.objective import Objective, is_modular, is_submodular
+from infoacq.objective import Objective, is_modular, is_submodular, magnitude
 from infoacq.pool import Candidates, Pool
 from infoacq.selection import Selection
 from infoacq.wrappers import _inner
@@ -55,6 +55,10 @@ class CostAware:
     @property
     def unit(self) -> str:
         return _inner.unit(self.objective)
+
+    @property
+    def magnitude(self) -> float:
+        return magnitude(self.objective)
 
     @property
     def outcome(self) -> str:

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from infoacq import checks
 from infoacq._arrays import to_host
-from infoacq.objective import Objective, is_modular, is_submodular
+from infoacq.objective import Objective, is_modular, is_submodular, magnitude
 from infoacq.pool import Candidates, Pool
 from infoacq.wrappers import _inner
 
@@ -59,6 +59,11 @@ class WeightedSum:
     def unit(self) -> str:
         units = set(map(_inner.unit, self.objectives))
         return units.pop() if len(units) == 1 else "weighted sum"
+
+    @property
+    def magnitude(self) -> float:
+        terms = zip(self.objectives, self.weights, strict=True)
+        return sum(abs(weight) * magnitude(term) for term, weight in terms)
 
     @property
     def outcome(self) -> str:

@@ -1,7 +1,7 @@
 """States are never changed, and everything that travels to a worker survives pickling."""
 
 import pickle
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,3 +72,13 @@ def test_a_selection_holds_plain_numbers(xp: Backend) -> None:
     assert {type(i) for i in selection.indices} == {int}
     for numbers in (selection.gains, selection.scores, selection.standard_errors):
         assert {type(number) for number in numbers} == {float}
+
+
+@pytest.mark.parametrize("rows", [slice(None), np.array([4, 1])], ids=["a shard", "taken"])
+def test_candidates_with_other_predictions_have_their_own_entropies(maker: Backend, rows: Any) -> None:
+    """What an objective around another one does; entropies that the pool keeps are of the pool's predictions."""
+    pool = from_probs(maker.array(dirichlet(54, 6, 4, 3)))
+    candidates = pool.shards()[0].load() if isinstance(rows, slice) else pool.take(rows)
+    assert numpy(candidates.draw_entropies).min() > 0.0
+    certain = replace(candidates, predictions=maker.array(np.eye(3)[np.zeros((len(candidates), 4), dtype=int)]))
+    np.testing.assert_array_equal(numpy(certain.draw_entropies), 0.0)

@@ -107,3 +107,27 @@ def test_the_function_sees_positions_in_the_order_of_choice():
 def test_both_pickle_with_a_function_of_a_module():
     assert pickle.loads(pickle.dumps(Scores(margin))) == Scores(margin)
     assert pickle.loads(pickle.dumps(SetFunction(covered))) == SetFunction(covered)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int8, bool, np.float16, list], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("maximiser", [None, Greedy()], ids=["default", "greedy"])
+def test_an_objective_may_give_gains_of_any_kind_of_number(kind, maximiser):
+    class Counts:
+        outcome = "any"
+
+        def init(self, pool):
+            return None
+
+        def gains(self, state, candidates):
+            counts = (candidates.index % 4 == 3).astype(np.int64)
+            return counts.tolist() if kind is list else counts.astype(kind)
+
+        def standard_errors(self, state, candidates):
+            return np.zeros(len(candidates), dtype=np.int64)
+
+        def update(self, state, chosen, rng):
+            return None
+
+    chosen = select_batch(dirichlet(9, 12, 4, 3), Counts(), 4, maximiser=maximiser)
+    assert chosen.indices == [3, 7, 11, 0]
+    assert chosen.gains == [1.0, 1.0, 1.0, 0.0]

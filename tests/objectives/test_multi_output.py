@@ -35,6 +35,17 @@ def test_scores_are_the_information_of_every_label(maker: Backend):
     assert chosen.standard_errors == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_rows_that_miss_one_by_their_rounding_are_taken_when_configurations_are_sampled(dtype: str):
+    torch = pytest.importorskip("torch")
+    outputs = [torch.from_numpy(dirichlet(20 + i, 30, 20, 2)).to(getattr(torch, dtype)) for i in range(6)]
+    outputs = [p * (1 + 5e-4) for p in outputs] if dtype == "float32" else outputs
+    chosen = select_batch(from_outputs(outputs), MultiOutputBatchBALD(max_configurations=64), 4, seed=0)
+    exact = value([p.double().numpy() for p in outputs], chosen.indices[:1])
+    assert chosen.gains[0] == pytest.approx(exact, abs=0.05)
+    assert max(chosen.standard_errors) > 0.0
+
+
 @pytest.mark.parametrize("maximiser", [None, Greedy()])
 def test_every_pick_is_the_best_one(maximiser):
     outputs = outputs_of(0, 7, 5)

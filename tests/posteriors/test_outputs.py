@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
+from infoacq import from_probs
 from infoacq.posteriors import mc_dropout
 from infoacq.posteriors._outputs import check_output_kind
 
@@ -33,6 +34,14 @@ def test_logits_given_as_probabilities_are_refused(flat):
         predict_probs(flat(nn.Dropout(0.5)), torch.randn(9, 6), 3, seed=0, output="probs")
     with pytest.raises(ValueError, match="output must be one of"):
         check_output_kind("logit")
+
+
+def test_probabilities_too_coarse_to_choose_from_are_refused(flat):
+    coarse = nn.Sequential(flat(nn.Dropout(0.5)), nn.Softmax(1)).bfloat16()
+    x = torch.randn(90, 6).bfloat16()
+    with pytest.raises(ValueError, match=r"rounded to torch\.bfloat16.*softmax in float32"):
+        predict_probs(coarse, x, 3, seed=0, output="probs")
+    from_probs(predict_probs(coarse[0], x, 3, seed=0))
 
 
 def test_a_nan_is_named_by_candidate_and_draw(flat):
@@ -87,6 +96,8 @@ def test_loaders_that_cannot_be_read_are_refused(flat):
         predict_probs(model, DataLoader(x, batch_size=4, drop_last=True), 2, seed=0)
     with pytest.raises(TypeError, match="got dict"):
         predict_probs(model, [{"x": x}], 2, seed=0)
+    with pytest.raises(TypeError, match=r"got ndarray.*torch\.from_numpy"):
+        predict_probs(model, x.numpy(), 2, seed=0)
     for empty in (x[:0], [], DataLoader(TensorDataset(x[:0]))):
         with pytest.raises(ValueError, match="pool is empty"):
             predict_probs(model, empty, 2, seed=0)
@@ -110,6 +121,11 @@ def test_numbers_of_draws_and_seeds_are_checked(flat):
             predict_probs(model, x, draws, seed=0)
     with pytest.raises(ValueError, match="seed must not be negative"):
         predict_probs(model, x, 1, seed=-1)
+    for given, name in (((2.5, 0), "draws"), ((True, 0), "draws"), ((2, 1.5), "seed")):
+        with pytest.raises(TypeError, match=f"{name} must be a whole number"):
+            predict_probs(model, x, given[0], seed=given[1])
+    with pytest.raises(TypeError, match="dtype must be a floating dtype of torch"):
+        predict_probs(model, x, 2, seed=0, dtype="float16")
     assert predict_probs(model, x, 1, seed=2**70).shape == (4, 1, 3)
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from infoacq.posteriors import mc_dropout
+from infoacq.posteriors import ensemble, mc_dropout
 from infoacq.posteriors._dropout import drop, mask_shape
 
 predict_probs = partial(mc_dropout.predict_probs, progress=False)
@@ -35,6 +35,24 @@ def test_trap_25_functional_dropout_alone_is_an_error():
 def test_trap_25_functional_dropout_that_is_always_on_is_an_error():
     with pytest.raises(ValueError, match="calls dropout with dropout always on"):
         predict_probs(Functional(always=True, layer=nn.Dropout()), torch.randn(4, 6), 2, seed=0)
+
+
+@pytest.mark.parametrize("name", ["dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout"])
+@pytest.mark.parametrize("how", ["place", "name"])
+def test_trap_25_dropout_by_torchs_own_functions_is_noticed(flat, name, how):
+    class Direct(nn.Module):
+        def forward(self, x):
+            function = getattr(torch, name)
+            return function(x, 0.5, True) if how == "place" else function(x, p=0.5, train=True)
+
+    with pytest.raises(ValueError, match=f"calls {name} with dropout always on"):
+        predict_probs(nn.Sequential(flat(nn.Dropout()), Direct()), torch.randn(4, 6), 2, seed=0)
+
+
+def test_trap_25_a_member_of_an_ensemble_that_is_random_is_refused(flat):
+    with pytest.raises(ValueError, match="member 1 calls dropout with dropout always on"):
+        ensemble.predict_probs([flat(), Functional(always=True)], torch.randn(4, 6), progress=False)
+    assert ensemble.predict_probs([flat(), Functional()], torch.randn(4, 6), progress=False).shape == (4, 2, 3)
 
 
 def test_trap_25_functional_dropout_beside_a_layer_is_warned_of():

@@ -116,6 +116,18 @@ def test_another_call_or_other_inputs_do_not_go_on_with_it(model, flat, pool, ar
         predict_probs(model, torch.cat([pool, pool[:9]]), out=array)
 
 
+def test_a_call_that_failed_before_it_wrote_does_not_bind_the_next(model, pool, array):
+    with pytest.raises(ValueError, match="Pass output='probs'"):
+        predict_probs(nn.Sequential(model, nn.Softmax(1)), pool, out=array)
+    predict_probs(nn.Sequential(model, nn.Softmax(1)), pool, out=array, output="probs")
+    np.testing.assert_allclose(array[:], predict_probs(model, pool).numpy(), atol=1e-6)
+
+
+def test_an_ensemble_refuses_a_dtype_beside_an_array(model, pool, array):
+    with pytest.raises(ValueError, match="dtype is that of the Zarr array"):
+        ensemble.predict_probs([model] * 4, pool, out=array, dtype=torch.float16, progress=False)
+
+
 def test_parts_are_whole_chunks_of_an_array_with_a_record(model, pool, array, tmp_path):
     for start, stop in ((0, 299), (1, 600), (900, 600), (1200, 1401), (-300, 300)):
         with pytest.raises(ValueError, match="must be whole chunks of 300"):
@@ -123,8 +135,17 @@ def test_parts_are_whole_chunks_of_an_array_with_a_record(model, pool, array, tm
     bare = zarr.create_array(tmp_path / "bare.zarr", shape=(ROWS, 4, 3), chunks=(300, 4, 3), dtype="float32")
     with pytest.raises(ValueError, match="has no record of what is written"):
         predict_probs(model, pool, out=bare)
-    with pytest.raises(FileExistsError, match="holds a group already"):
-        zarr_rows.create(tmp_path / "p.zarr", ROWS, 4, 3)
+    for taken in ("p.zarr", "bare.zarr"):
+        with pytest.raises(FileExistsError, match=f"{taken} is in use already"):
+            zarr_rows.create(tmp_path / taken, ROWS, 4, 3)
+    with pytest.raises(ValueError, match="chunk must be at least 1; got 0"):
+        zarr_rows.create(tmp_path / "new.zarr", ROWS, 4, 3, chunk=0)
+    with pytest.raises(ValueError, match="dtype must be a floating one"):
+        zarr_rows.create(tmp_path / "new.zarr", ROWS, 4, 3, dtype="int32")
+    assert not (tmp_path / "new.zarr").exists()
+    for worker in (-1, 2):
+        with pytest.raises(ValueError, match=rf"one of 0 … 1; got {worker}"):
+            zarr_rows.rows_of(array, worker, 2)
     wide = zarr_rows.create(tmp_path / "wide.zarr", ROWS, 4, 9)
     with pytest.raises(ValueError, match="out is for draws and classes"):
         predict_probs(model, pool, out=wide)

@@ -137,7 +137,7 @@ def test_trap_20_gradients_are_left_behind() -> None:
         assert not j.conditional_entropy(p).requires_grad
         assert not j.information_error(p).requires_grad
         assert not j.draw_weights.requires_grad
-    pool = infoacq.from_logits(p)
+    pool = infoacq.from_logits(2.0 * p)
     assert not pool.take(np.arange(2)).predictions.requires_grad
 
 

@@ -1,0 +1,84 @@
+"""The numbers in the tables on the two READMEs are those of the logs and the measurements that are kept."""
+
+import re
+from statistics import median
+
+import pytest
+
+from tests.docs.test_readme import ROOT
+
+pytest.importorskip("torch")
+pytest.importorskip("matplotlib")
+
+from reproduce.results import read_log
+from tests.docs.test_numbers import found
+
+KEPT = ROOT / "reproduce" / "results"
+
+
+def rows(page, first):
+    """The rows of the table on a page whose head starts so, by their first cell."""
+    table = (ROOT / page).read_text().split(f"| {first}")[1].split("\n\n")[0].splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+    assert cells
+    return {line[0]: line[1:] for line in cells}
+
+
+def numbers(cell):
+    return [float(number) for number in re.findall(r"\d+(?:\.\d+)?", cell.replace(",", ""))]
+
+
+def curves(experiment, method):
+    """Of each kept trial, test accuracy (%) by labels acquired."""
+    logs = [read_log(path) for path in sorted((KEPT / experiment / "paper").glob(f"trial-*/{method}.jsonl"))]
+    steps = [log.steps for log in logs if log]
+    return [{step.labelled - of[0].labelled: 100 * step.accuracy for step in of} for of in steps]
+
+
+def reached(curve, target):
+    return next((labels for labels, accuracy in curve.items() if accuracy >= target), None)
+
+
+def medians(of, at):
+    return [round(median(curve[labels] for curve in of), 1) for labels in at]
+
+
+METHODS = {"random": "random", "BALD": "bald", "BatchBALD": "batchbald"}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_repeated_digits(name):
+    of = curves("digits", METHODS[name])
+    needed = sorted(reached(curve, 90.0) for curve in of)
+    row = rows("reproduce/README.md", "method | least")[name]
+    assert [int(cell) for cell in row[:3]] == needed
+    assert numbers(row[3]) == medians(of, (50, 100, 150))
+    assert rows("README.md", "labels acquired until")[name] == row[:3]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_emnist(name):
+    of = curves("emnist-quick", METHODS[name])
+    row = rows("reproduce/README.md", "method | median accuracy at 50 / 100 / 150 / 200 labels | published")[name]
+    assert numbers(row[0]) == medians(of, (50, 100, 150, 200))
+    for cell, target in ((row[2], 30.0), (row[3], 40.0)):
+        needed = [reached(curve, target) for curve in of]
+        assert numbers(cell) == ([200.0] if None in needed else sorted(needed)), target
+
+
+def test_one_quick_trial_of_mnist():
+    (curve,) = curves("mnist-quick", "batchbald")
+    table = (ROOT / "reproduce" / "README.md").read_text().split("## MNIST, one quick trial")[1].split("\n\n")[2]
+    labels, accuracies = (numbers(line) for line in table.splitlines()[::2])
+    assert accuracies == [round(curve[int(n) - 20], 1) for n in labels]
+
+
+def test_other_libraries():
+    for name, cells in rows("README.md", "| 1,000 candidates").items():
+        chooser = name.replace(" configurations", "")
+        for cell, size in zip(cells, (1000, 4000, 60000), strict=True):
+            kept = [
+                r for r in found("selecting")["rows"] if (r["chooser"], r["case"]) == (chooser, f"{size}x100x10x10")
+            ]
+            told = [f"{r['seconds']:.2f} s, {r['mebibytes']:,.0f} MiB, {r['information']:.3f} nats" for r in kept]
+            assert cell in (told or ["–"]), (name, size)
