@@ -12,8 +12,10 @@ from infoacq import BatchBALD
 from reproduce.curves import quartiles
 from reproduce.settings import Experiment
 from reproduce.tables import Row
+from reproduce.words import counted
 
 ROUNDING = 1e-5  # nats; logs hold six decimals
+NEAR = 0.05  # nats from log K: a fiftieth of log 10
 
 Scores = Sequence[Sequence[float]]  # of batches, pick by pick (nats)
 
@@ -41,38 +43,55 @@ def falling(scores: Scores) -> int:
 def scores_figure(
     experiment: Experiment, found: Sequence[Row], note: str, published: Mapping[str, Scores]
 ) -> Figure | None:
-    """Medians over steps and trials with bands from quartile to quartile; None if no batch was chosen jointly.
+    """Medians over steps and trials with bands from quartile to quartile; and every batch where it comes near log K.
 
-    `published` holds the batches of the authors' own runs by method.
+    `published` holds the batches of the authors' own runs by method. None if no batch was chosen jointly.
     """
     size = experiment.settings.acquisition_size
     shown = [(row, batches) for row in joint_rows(found) if (batches := batches_of(row, size))]
     if not shown or size == 1:
         return None
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.subplots()
+    figure = Figure(figsize=(10, 4.5), layout="constrained")
+    axes, near = figure.subplots(1, 2, width_ratios=(3, 2))
     for row, batches in shown:
-        colour, name = row.method.colour, row.method.name
-        draws = round(math.exp(row.logs[0].steps[0].log_draws))
-        _line(axes, batches, draws, colour, row.method.label, "-")
-        if name in published:
-            _line(axes, published[name], experiment.settings.draws, colour, f"{row.method.label}, published", "--")
-        axes.axhline(math.log(draws), color=colour, linestyle=":", linewidth=1)
-        axes.annotate(f"log {draws}", (size, math.log(draws)), (0, 3), textcoords="offset points", ha="right")
+        _draw(axes, near, row, batches, published.get(row.method.name), experiment.settings.draws)
     axes.set_title(f"{experiment.title}{note}", loc="left")
-    axes.set_xlabel("picks")
     axes.set_ylabel("what the batch so far tells of the draws (nats)")
     axes.set_ylim(0, 1.1 * max(row.logs[0].steps[0].log_draws for row, _ in shown))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.legend(frameon=False, loc="lower right")
-    axes.spines[["top", "right"]].set_visible(False)
+    near.axhline(0.0, color="black", linestyle=":", linewidth=1)
+    near.set_ylabel("the same less log K, where it comes near")
+    near.set_ylim(-NEAR, NEAR)
+    for panel, corner in ((axes, "lower right"), (near, "upper left")):
+        panel.set_xlabel("picks")
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+        panel.legend(frameon=False, loc=corner, fontsize="small")
+        panel.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def _draw(axes: Axes, near: Axes, row: Row, batches: Scores, published: Scores | None, draws: int) -> None:
+    colour, label = row.method.colour, row.method.label
+    own = round(math.exp(row.logs[0].steps[0].log_draws))
+    _line(axes, batches, own, colour, label, "-")
+    if published:
+        _line(axes, published, draws, colour, f"{label}, published", "--")
+        _each(near, published, draws, "0.6", "each published batch")
+    _each(near, batches, own, colour, f"each batch of {label}")
+    axes.axhline(math.log(own), color=colour, linestyle=":", linewidth=1)
+    axes.annotate(f"log {own}", (len(batches[0]), math.log(own)), (0, 3), textcoords="offset points", ha="right")
+
+
+def _each(axes: Axes, batches: Scores, draws: int, colour: str, label: str) -> None:
+    for i, batch in enumerate(batches):
+        picks, over = range(1, len(batch) + 1), [score - math.log(draws) for score in batch]
+        axes.plot(picks, over, color=colour, linewidth=0.6, alpha=0.5, label="_" * bool(i) + label)
 
 
 def _line(axes: Axes, batches: Scores, draws: int, colour: str, label: str, style: str) -> None:
     by_pick = [quartiles(scores) for scores in zip(*batches, strict=True)]
     picks = range(1, len(by_pick) + 1)
-    told = f"{label} ({len(batches)} batches, {above(batches, draws)} above log {draws}, {falling(batches)} fall)"
+    number = counted(len(batches), "batch", "batches")
+    told = f"{label} ({number}, {above(batches, draws)} above log {draws}, {falling(batches)} fall)"
     if style == "-":
         axes.fill_between(picks, [q.q25 for q in by_pick], [q.q75 for q in by_pick], color=colour, alpha=0.15, lw=0)
     axes.plot(picks, [q.median for q in by_pick], color=colour, linestyle=style, label=told)

@@ -46,7 +46,7 @@ def test_medians_pick_by_pick_beside_the_bound_and_the_published() -> None:
     assert list(ours.get_ydata()) == pytest.approx([1.1, 1.7, 2.1])
     published = lines["BatchBALD, published (2 batches, 1 above log 10, 1 fall)"]
     assert list(published.get_ydata()) == pytest.approx([1.1, 2.3, 2.3])
-    assert "BatchBALD, 100 draws (1 batches, 0 above log 100, 0 fall)" in lines
+    assert "BatchBALD, 100 draws (1 batch, 0 above log 100, 0 fall)" in lines
     bounds = [line.get_ydata()[0] for line in figure.axes[0].lines if line.get_linestyle() == ":"]
     assert bounds == pytest.approx([math.log(10), math.log(100)])
     assert not any("BALD (1" in label for label in lines)
