@@ -37,8 +37,13 @@ class Row:
         return curve(self.trajectories)
 
     def labels_to_reach(self, target: float) -> Quartiles:
-        """Labels acquired until the test accuracy is first at least `target`, over the trials."""
-        return quartiles([trajectory.labels_to_reach(target) for trajectory in self.trajectories])
+        """Labels acquired until the test accuracy is first at least `target`, over the trials that got furthest.
+
+        The others are still under way: that they have not reached it says nothing.
+        """
+        furthest = max(trajectory.acquired[-1] for trajectory in self.trajectories)
+        ended = [trajectory for trajectory in self.trajectories if trajectory.acquired[-1] == furthest]
+        return quartiles([trajectory.labels_to_reach(target) for trajectory in ended])
 
 
 def rows(experiment: Experiment, scale: str, out: Path, published: Path | None) -> list[Row]:

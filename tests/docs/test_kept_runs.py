@@ -73,6 +73,12 @@ def test_one_quick_trial_of_mnist():
     assert accuracies == [round(curve[int(n) - 20], 1) for n in labels]
 
 
+def test_two_rounds():
+    for row in found("two_rounds")["rows"]:
+        told = [f"{row['nats']:.4f} ± {row['standard_error']:.4f}", f"{row['of_greedy']:.2%}".replace("%", " %")]
+        assert rows("docs/scale.md", "shards | nats")[str(row["shards"])] == told
+
+
 def test_other_libraries():
     for name, cells in rows("README.md", "| 1,000 candidates").items():
         chooser = name.replace(" configurations", "")

@@ -1,6 +1,7 @@
 """What is shown is what the logs say."""
 
 import json
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from reproduce.drawing import save
 from reproduce.errors import UserError
 from reproduce.figures import accuracy_figure
 from reproduce.methods import BALD_FREE, BALD_KEPT, BATCHBALD, MEAN_STD, RANDOM, VARIATION_RATIOS
-from reproduce.results import Log
+from reproduce.results import Log, Step
 from reproduce.settings import Experiment
 from reproduce.tables import Row, accuracy_table, as_json, labels_table, rows
 from tests.reproduce.conftest import RunTiny
@@ -68,6 +69,16 @@ def test_the_tables_show_what_was_not_reached(tiny: Experiment, ran: Ran) -> Non
     assert accuracy_table(found).splitlines()[2].split() == ["Random", f"{100 * first:.1f}", "2"]
 
 
+def test_a_trial_under_way_does_not_count_as_one_that_needs_more_labels() -> None:
+    def log(*accuracy: float) -> Log:
+        steps = [Step(i, 20 + 5 * i, [], [], [], [], 0.0, a, 1.0, 1, 0.0, 0.0, 0.0) for i, a in enumerate(accuracy)]
+        return Log({"trial": 0, "initial_labels": 20, "settings": {}}, steps)
+
+    row = Row(BATCHBALD, [log(0.5, 0.7, 0.9, 0.9), log(0.5, 0.6, 0.7, 0.8), log(0.5, 0.95), log(0.5, 0.5)], None)
+    needed = row.labels_to_reach(0.9)
+    assert (needed.q25, needed.q75, needed.trials) == (10, math.inf, 2)
+
+
 def test_published_medians_stand_beside_ours(tiny: Experiment, ran: Ran) -> None:
     published = Curve([0, 50], [Quartiles(0.6, 0.626, 0.65, 6), Quartiles(0.7, 0.787, 0.8, 6)])
     row = Row(BATCHBALD, ran.logs["batchbald"], published)
@@ -87,7 +98,7 @@ def test_the_figure_draws_the_curves_that_the_table_tells(tiny: Experiment, ran:
     assert (ours.get_linestyle(), theirs.get_linestyle()) == ("-", "--")
     assert ours.get_color() == theirs.get_color() == BATCHBALD.colour
     assert axes.get_xlabel().startswith("labels acquired")
-    assert axes.get_ylabel() == "test accuracy (%)"
+    assert axes.get_ylabel() == "test accuracy (%), median and quartiles"
     picture = matplotlib.image.imread(save(figure, tmp_path / "new" / "figure.png"))
     assert picture.std() > 0
 
