@@ -1,7 +1,5 @@
 """infoacq: choose which unlabelled points to label next, by what their labels tell together."""
 
-from importlib.metadata import version as _version
-
 from infoacq.entropy import entropy, expected_entropy, mutual_information
 from infoacq.joint import ExactJointEntropy, SampledJointEntropy
 from infoacq.maximiser import Maximiser
@@ -19,8 +17,6 @@ from infoacq.pool import Candidates, Pool, from_log_probs, from_logits, from_pro
 from infoacq.select import select_batch
 from infoacq.selection import SaturationWarning, Selection
 from infoacq.split import PoolSplit
-
-__version__ = _version("infoacq")
 
 __all__ = [
     "BALD",
@@ -49,3 +45,11 @@ __all__ = [
     "mutual_information",
     "select_batch",
 ]
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("infoacq")
+    raise AttributeError(f"module 'infoacq' has no attribute {name!r}")

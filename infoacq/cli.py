@@ -92,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--objective", choices=OBJECTIVES, default="batchbald", help="what a batch is worth (default: batchbald)")
     add("--batch-size", type=int, required=True, metavar="N", help="how many candidates to choose")
     add("--seed", type=int, default=0, metavar="N", help="seed of sampled configurations and of random (default: 0)")
-    add("--pending", type=Path, metavar="FILE", help="indices already sent to the labellers: text, .json or .npy")
+    add("--pending", type=Path, metavar="FILE", help="indices already sent to the labellers: text, .csv, .json or .npy")
     add("--array", metavar="NAME", help="which array of an .npz or .zarr to read, if it holds several")
     add("--max-configurations", type=int, metavar="N", help="of batchbald (default: as its error needs)")
     add("--progress", action=argparse.BooleanOptionalAction, help="a bar on standard error (default: on a terminal)")

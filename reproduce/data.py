@@ -71,7 +71,7 @@ class MNIST:
             labels.repeat(self.copies),
             test_images,
             test_labels,
-            10,
+            len(labels),
         )
 
 

@@ -37,13 +37,13 @@ class Row:
         return curve(self.trajectories)
 
     def labels_to_reach(self, target: float) -> Quartiles:
-        """Labels acquired until the test accuracy is first at least `target`, over the trials that got furthest.
+        """Labels acquired until the test accuracy is first at least `target`, over the trials.
 
-        The others are still under way: that they have not reached it says nothing.
+        A trial under way that has not reached it yet is left out if others have, as nobody knows what it will need.
         """
         furthest = max(trajectory.acquired[-1] for trajectory in self.trajectories)
-        ended = [trajectory for trajectory in self.trajectories if trajectory.acquired[-1] == furthest]
-        return quartiles([trajectory.labels_to_reach(target) for trajectory in ended])
+        needed = [(trajectory.labels_to_reach(target), trajectory.acquired[-1]) for trajectory in self.trajectories]
+        return quartiles([labels for labels, last in needed if math.isfinite(labels) or last == furthest])
 
 
 def rows(experiment: Experiment, scale: str, out: Path, published: Path | None) -> list[Row]:

@@ -17,8 +17,9 @@ from tqdm import tqdm
 
 from reproduce.errors import UserError
 from reproduce.loop import run_trial
-from reproduce.results import read_log
+from reproduce.results import check_same_settings, read_log
 from reproduce.runs import Run
+from reproduce.settings import describe_run
 
 POLL_S = 1.0
 THREAD_COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -45,8 +46,11 @@ def run_all(runs: Sequence[Run], place: Place, *, workers: int, progress: bool =
     Each process computes with one thread, so that neither the workers nor the cores change what a run finds.
 
     Raises:
-        UserError: the data are missing, or some runs failed (the others are finished first).
+        UserError: a log was made with other settings, the data are missing, or some runs failed (the others are
+            finished first).
     """
+    for run in runs:
+        _check_settings(run, place.out)
     todo = [run for run in runs if steps_done(run, place.out) <= run.last_step]
     if not todo:
         return
@@ -60,6 +64,12 @@ def run_all(runs: Sequence[Run], place: Place, *, workers: int, progress: bool =
         failed = _side_by_side(todo, place, workers, bar)
     if failed:
         raise UserError(f"failed, each for the reason above: {', '.join(map(str, failed))}")
+
+
+def _check_settings(run: Run, out: Path) -> None:
+    log = read_log(run.log(out))
+    if log is not None:
+        check_same_settings(log.header, {"settings": describe_run(run.experiment, run.method)}, run.log(out))
 
 
 def _side_by_side(todo: Sequence[Run], place: Place, workers: int, bar: "tqdm[Never]") -> list[Run]:

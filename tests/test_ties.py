@@ -33,6 +33,15 @@ def test_small_values_are_told_apart_in_single_precision(directed: bool, size: f
     alike(picks, VALUES * size)
 
 
+def test_copies_tie_where_what_is_told_is_a_small_difference() -> None:
+    """Of three copies each the first is taken, however the pool is cut: what tells them apart is rounding."""
+    values = np.tile(1e-3 * VALUES[:30], (3, 1)).astype(np.float32)
+    for cut in (90, 7):
+        pool = from_values(values).with_shards_of(cut)
+        picks = select_batch(pool, ITL(from_values(1e-3 * VALUES[30:33].astype(np.float32)), 1e-6, 1e-6), 3).indices
+        assert max(picks) < 30, cut
+
+
 @pytest.mark.parametrize(
     "objective",
     [

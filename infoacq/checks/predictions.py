@@ -141,7 +141,8 @@ def logits(x: object, name: str = "logits", index: np.ndarray | None = None) -> 
     dead = xp.max(z, axis=-1, keepdims=True) == -math.inf
     bad = xp.isnan(z) | (z == math.inf) | dead
     _no_bad_value(z, bad, name, "logits (finite, or −inf for a class ruled out)", index)
-    if z.shape[-1] > 1 and all(_are_distributions(block, SUM_TOLERANCE[dtype_name(z)]) is None for block in blocks(z)):
+    whole = index is None and z.shape[-1] > 1  # of a few candidates it could be chance
+    if whole and all(_are_distributions(block, SUM_TOLERANCE[dtype_name(z)]) is None for block in blocks(z)):
         raise ValueError(
             f"{name}: every row is non-negative and sums to one: these are probabilities, and a softmax would flatten "
             "them. Use infoacq.from_probs."

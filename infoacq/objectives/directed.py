@@ -49,6 +49,12 @@ class ITL:
         checks.real_number(self.noise_variance, "noise_variance", above=0.0)
         checks.real_number(self.target_noise_variance, "target_noise_variance", least=0.0)
 
+    @cached_property
+    def magnitude(self) -> float:
+        """What an observation of the most uncertain target tells of itself: gains are differences of such (nats)."""
+        each = host_rows(self.targets.take(np.arange(len(self.targets))).predictions)
+        return float(0.5 * np.log1p((each**2).sum(axis=1).max() / self.noise_variance))
+
     def init(self, pool: Pool) -> Directed:
         """Nothing observed; the targets known.
 

@@ -25,11 +25,8 @@ _FUNCTIONS = (
     F.multi_head_attention_forward,
 )
 _BUILTINS = (  # what F's call in their turn; without signatures: (input, p, train)
-    torch.dropout,
-    torch.alpha_dropout,
-    torch.feature_dropout,
-    torch.feature_alpha_dropout,
-    torch.native_dropout,
+    *(torch.dropout, torch.alpha_dropout, torch.feature_dropout, torch.feature_alpha_dropout, torch.native_dropout),
+    *(torch.dropout_, torch.alpha_dropout_, torch.feature_dropout_, torch.feature_alpha_dropout_),
 )
 _WAY_OUT = "Put an nn.Dropout layer in its place: predict_probs gives it the masks of each draw."
 
@@ -68,7 +65,7 @@ def _read_call(func: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[
         return DropoutCall(func.__name__, float(kwargs.get("dropout_p", args[4] if len(args) > 4 else 0.0)), True)
     if func in _BUILTINS:
         p, train = (*args[1:], *(kwargs[name] for name in ("p", "train") if name in kwargs))
-        return DropoutCall(func.__name__, float(p), bool(train))
+        return DropoutCall(func.__name__, float(p), train is None or bool(train))
     bound = inspect.signature(func).bind(*args, **kwargs)
     bound.apply_defaults()
     given = bound.arguments

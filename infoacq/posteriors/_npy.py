@@ -36,11 +36,11 @@ class NpyFile:
         """Add the next candidates; they stay, whatever happens next.
 
         Raises:
-            ValueError: the file on the disk is shorter than its record says.
+            ValueError: the file on the disk is shorter than its record says, or is complete and cannot grow.
         """
         array = np.ascontiguousarray(probs.to("cpu", self.dtype or probs.dtype).numpy())
         if self.rows and not self._partial.exists():
-            self.path.replace(self._partial)  # it was complete, of a pool that began as this one does
+            self._open_again()
         with self._partial.open("r+b" if self.rows else "w+b") as file:
             shape = (self.rows + len(array), *array.shape[1:])
             header = {"shape": shape, "fortran_order": False, "descr": np.lib.format.dtype_to_descr(array.dtype)}
@@ -55,6 +55,15 @@ class NpyFile:
             os.fsync(file.fileno())
         self.rows, self.checksum = shape[0], checksum
         self._note()
+
+    def _open_again(self) -> None:
+        """The file was complete, of a pool that began as this one does; FILE.partial grows from there."""
+        if not self.facts.get("consistent", True):
+            raise ValueError(
+                f"{self.path} is complete with {self.rows} candidates. Masks of a candidate's own depend on its place "
+                "in a pass over the pool, so it cannot grow: choose another out."
+            )
+        self.path.replace(self._partial)
 
     def finish(self) -> Float[Tensor, "n k c"]:
         """All of them, mapped from the file; what is written to the tensor does not reach the file."""
@@ -137,7 +146,11 @@ def model_digest(model: nn.Module) -> str:
 
 
 def _settings(module: nn.Module) -> list[tuple[str, Any]]:
-    """Numbers, words and tuples of them among a module's public attributes, but for the mode that it is in."""
-    plain = (bool, int, float, str, tuple, type(None))
-    found = sorted((name, value) for name, value in vars(module).items() if isinstance(value, plain))
+    """What a module says of itself in public attributes: of PyTorch's own all that is plain.
+
+    Of others no whole numbers and tuples, which are often counts and shapes of what a forward saw.
+    """
+    own = type(module).__module__.startswith("torch.nn.")
+    kinds = (bool, int, float, str, tuple, type(None)) if own else (bool, float, str)
+    found = sorted((name, value) for name, value in vars(module).items() if type(value) in kinds)
     return [(name, value) for name, value in found if not name.startswith("_") and name != "training"]

@@ -46,9 +46,23 @@ def write(part: Part, pool: Iterable[Any] | Tensor, predict: Predict, facts: Fac
         OSError: there is no room; what is written stays.
         ValueError: the array was begun by another call or with other inputs, or the inputs are more or fewer.
     """
-    record = record_of(part.array)
-    _same_call(part.array, facts, begun=bool((record[:] != NOT_WRITTEN).any()))
-    writer, start = _Writer(part.array, record, chunk_rows(part.array), predict), part.start
+    writer = _Writer(part.array, record_of(part.array), chunk_rows(part.array), predict)
+    noted = _same_call(part.array, facts)
+    try:
+        start = _write_chunks(writer, part, pool, progress=progress)
+    except BaseException:
+        if noted and not (writer.record[:] != NOT_WRITTEN).any():
+            del part.array.attrs[MADE_FROM]  # nothing was made: the next call is free to be another
+        raise
+    if start < part.stop:
+        raise ValueError(f"out has room for {part.stop - part.start} candidates; the pool has fewer.")
+    _same_call(part.array, facts)  # two calls that began at the same time do not pass both
+    return part.array
+
+
+def _write_chunks(writer: _Writer, part: Part, pool: Iterable[Any] | Tensor, *, progress: bool) -> int:
+    """Write chunk after chunk; return the row behind the last one."""
+    start = part.start
     with tqdm(total=part.stop - part.start, unit="candidate", disable=not progress) as bar:
         for inputs in _in_chunks(blocks(pool), writer.chunk):
             stop = start + len(inputs)
@@ -59,10 +73,7 @@ def write(part: Part, pool: Iterable[Any] | Tensor, predict: Predict, facts: Fac
             writer.write(start, stop, inputs)
             bar.update(len(inputs))
             start = stop
-    if start < part.stop:
-        raise ValueError(f"out has room for {part.stop - part.start} candidates; the pool has fewer.")
-    _same_call(part.array, facts, begun=True)  # two calls that began at the same time do not pass both
-    return part.array
+    return start
 
 
 @dataclass(frozen=True)
@@ -112,9 +123,10 @@ def _in_chunks(batches: Iterator[Tensor], rows: int) -> Iterator[Tensor]:
         yield torch.cat(held)
 
 
-def _same_call(array: Any, facts: Mapping[str, str | int | bool], *, begun: bool) -> None:
-    """Note what the predictions are made from; if that is noted and some are there, check that it is the same."""
-    if MADE_FROM not in array.attrs or not begun:
+def _same_call(array: Any, facts: Mapping[str, str | int | bool]) -> bool:
+    """Note what the predictions are made from, and say so; if that is noted already, check that it is the same."""
+    new = MADE_FROM not in array.attrs
+    if new:
         array.attrs[MADE_FROM] = dict(facts)
     made_from = type(array).open(array.store_path).attrs[MADE_FROM]  # as others have left it
     for name, value in facts.items():
@@ -122,3 +134,4 @@ def _same_call(array: Any, facts: Mapping[str, str | int | bool], *, begun: bool
             raise ValueError(
                 f"out was begun with {name} = {made_from.get(name)!r}, this call has {value!r}. Choose another array."
             )
+    return new

@@ -26,7 +26,7 @@ from infoacq.posteriors._functional import notice_functional_dropout
 from infoacq.posteriors._inputs import Reader, blocks, pool_size
 from infoacq.posteriors._masked import MaskedModel, masked
 from infoacq.posteriors._npy import Facts, model_digest
-from infoacq.posteriors._outputs import Output, check_output_kind
+from infoacq.posteriors._outputs import Output, check_dtype, check_output_kind
 from infoacq.posteriors._scorers import fastest_scorer
 from infoacq.posteriors._sinks import Out, Sink, fill, make_sink
 from infoacq.posteriors._zarr_writing import as_part, check_same_draws, write
@@ -77,8 +77,9 @@ def predict_probs(
     Warns:
         UserWarning: all draws are identical, functional dropout stays off, a layer normalises by the batch.
     """
-    _check_arguments(draws, seed, dtype)
+    _check_arguments(draws, seed)
     check_output_kind(output)
+    check_dtype(dtype)
     facts: Facts = {"draws": int(draws), "seed": int(seed), "consistent": consistent, "output": output}
     part = as_part(out)
     if part is not None or isinstance(out, (str, Path)):
@@ -109,12 +110,10 @@ def _scores(runner: MaskedModel, reader: Reader, draws: int, sink: Sink) -> Iter
         yield from fastest_scorer(runner, first, draws, sink.rows)(chain([first], stream), draws)
 
 
-def _check_arguments(draws: int, seed: int, dtype: Any) -> None:
+def _check_arguments(draws: int, seed: int) -> None:
     for name, value in (("draws", draws), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
             raise TypeError(f"{name} must be a whole number; got {value!r}.")
-    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
-        raise TypeError(f"dtype must be a floating dtype of torch, such as torch.float16; got {dtype!r}.")
     if draws < 1:
         raise ValueError(f"draws must be at least 1; got {draws}.")
     if seed < 0:

@@ -57,7 +57,9 @@ def create(store: Any, candidates: int, draws: int, classes: int, *, chunk: int 
     try:
         group = zarr.create_group(store)
     except (zarr.errors.ContainsGroupError, zarr.errors.ContainsArrayError) as error:
-        raise FileExistsError(f"{store} is in use already: open {store}/probs, or choose another.") from error
+        raise FileExistsError(
+            f"{store} is in use already: zarr.open_group({str(store)!r})['probs'] opens it, or choose another."
+        ) from error
     chunks = (min(chunk, candidates), draws, classes)
     array = group.create_array("probs", shape=(candidates, draws, classes), chunks=chunks, dtype=dtype)
     number = -(-candidates // chunks[0])

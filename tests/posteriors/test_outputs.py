@@ -8,7 +8,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from infoacq import from_probs
-from infoacq.posteriors import mc_dropout
+from infoacq.posteriors import ensemble, mc_dropout
 from infoacq.posteriors._outputs import check_output_kind
 
 predict_probs = partial(mc_dropout.predict_probs, progress=False)
@@ -121,12 +121,19 @@ def test_numbers_of_draws_and_seeds_are_checked(flat):
             predict_probs(model, x, draws, seed=0)
     with pytest.raises(ValueError, match="seed must not be negative"):
         predict_probs(model, x, 1, seed=-1)
+    assert predict_probs(model, x, 1, seed=2**70).shape == (4, 1, 3)
+
+
+def test_numbers_and_dtypes_of_another_kind_are_named(flat, untyped):
+    model, x = flat(nn.Dropout(0.5)), torch.randn(4, 6)
     for given, name in (((2.5, 0), "draws"), ((True, 0), "draws"), ((2, 1.5), "seed")):
         with pytest.raises(TypeError, match=f"{name} must be a whole number"):
             predict_probs(model, x, given[0], seed=given[1])
     with pytest.raises(TypeError, match="dtype must be a floating dtype of torch"):
         predict_probs(model, x, 2, seed=0, dtype="float16")
-    assert predict_probs(model, x, 1, seed=2**70).shape == (4, 1, 3)
+    for dtype in ("float16", torch.int32):
+        with pytest.raises(TypeError, match="dtype must be a floating dtype of torch"):
+            ensemble.predict_probs([model], x, dtype=dtype, progress=False)
 
 
 def test_the_progress_bar_is_on_stderr_and_can_be_off(flat, capfd):

@@ -37,12 +37,12 @@ def test_trap_25_functional_dropout_that_is_always_on_is_an_error():
         predict_probs(Functional(always=True, layer=nn.Dropout()), torch.randn(4, 6), 2, seed=0)
 
 
-@pytest.mark.parametrize("name", ["dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout"])
+@pytest.mark.parametrize("name", ["dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout", "dropout_"])
 @pytest.mark.parametrize("how", ["place", "name"])
 def test_trap_25_dropout_by_torchs_own_functions_is_noticed(flat, name, how):
     class Direct(nn.Module):
         def forward(self, x):
-            function = getattr(torch, name)
+            function, x = getattr(torch, name), x.clone()
             return function(x, 0.5, True) if how == "place" else function(x, p=0.5, train=True)
 
     with pytest.raises(ValueError, match=f"calls {name} with dropout always on"):

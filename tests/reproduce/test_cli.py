@@ -53,6 +53,19 @@ def test_a_log_half_way_shows_in_the_status(
     assert "bald: 0 of 1 trials finished, trial 0 at step 2" in capsys.readouterr().out
 
 
+def test_a_finished_log_of_other_settings_is_not_taken_for_done(
+    smoke_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = Path("digits", "smoke", "trial-0", "bald.jsonl")
+    (tmp_path / log).parent.mkdir(parents=True)
+    header, *steps = (smoke_run / log).read_text().splitlines()
+    changed = json.loads(header)
+    changed["settings"]["draws"] += 1
+    (tmp_path / log).write_text("\n".join([json.dumps(changed), *steps]) + "\n")
+    assert main(["run", "digits", "--scale", "smoke", "--methods", "bald", "--out", str(tmp_path)]) == 2
+    assert "was made with other settings (draws: 11 there, 10 now)" in capsys.readouterr().err
+
+
 def test_nothing_run_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out == "nothing has been run yet\n"

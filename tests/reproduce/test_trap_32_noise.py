@@ -1,10 +1,12 @@
 """Trap 32: the noise of a replicated image is fixed by its index."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
-from reproduce.data import Digits, replicate
+from reproduce.data import MNIST, Digits, replicate
 
 
 def test_trap_32_noise_is_fixed_whatever_was_drawn_before() -> None:
@@ -40,3 +42,10 @@ def test_trap_32_each_copy_of_each_pixel_has_noise_of_its_own() -> None:
 def test_without_noise_copies_are_equal() -> None:
     images = torch.arange(6.0).reshape(2, 1, 1, 3)
     assert torch.equal(replicate(images, 2, 0.0), torch.cat([images, images]))
+
+
+def test_copies_of_mnist_are_told_by_their_index(shared: Path) -> None:
+    data = MNIST(copies=2).load(shared / "data")
+    assert len(data.train_labels) == 2 * data.originals
+    for index in (0, 17, data.originals - 1):
+        assert torch.equal(data.train_images[index], data.train_images[index + data.originals])
