@@ -19,12 +19,6 @@ def check_output_kind(output: str) -> None:
         raise ValueError(f"output must be one of {get_args(Output)}; got {output!r}.")
 
 
-def check_dtype(dtype: Any) -> None:
-    """Raises TypeError for what is no floating dtype of torch, nor None."""
-    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
-        raise TypeError(f"dtype must be a floating dtype of torch, such as torch.float16; got {dtype!r}.")
-
-
 def class_scores(returned: Any, rows: int) -> Float[Tensor, "n c"]:
     """What a model returned for a batch of `rows` candidates, if it can be class scores.
 

@@ -133,10 +133,11 @@ def make_sink(out: Out | None, size: int | None, draws: int, dtype: torch.dtype 
     """The sink that the caller's `out` stands for.
 
     Raises:
-        ValueError: an array that cannot take the result, a dtype that is not floating, or what `npy_file` refuses.
+        TypeError: a dtype that is no floating one of torch.
+        ValueError: an array that cannot take the result, or what `npy_file` refuses.
     """
-    if dtype is not None and not dtype.is_floating_point:
-        raise ValueError(f"dtype must be a floating dtype such as torch.float16; got {dtype}.")
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+        raise TypeError(f"dtype must be a floating dtype of torch, such as torch.float16; got {dtype!r}.")
     if out is None:
         return Memory(size, dtype)
     if isinstance(out, (str, Path)):

@@ -23,7 +23,7 @@ from infoacq.posteriors._evaluation import device_of, evaluating, on_device, unt
 from infoacq.posteriors._functional import refuse_dropout_that_is_on
 from infoacq.posteriors._inputs import Reader, blocks, pool_size
 from infoacq.posteriors._npy import Facts, model_digest
-from infoacq.posteriors._outputs import Output, check_dtype, check_output_kind, class_scores
+from infoacq.posteriors._outputs import Output, check_output_kind, class_scores
 from infoacq.posteriors._sinks import Out, Sink, fill, make_sink
 from infoacq.posteriors._zarr_writing import as_part, check_same_draws, write
 
@@ -63,7 +63,6 @@ def predict_probs(
     if not members:
         raise ValueError("members is empty: give at least one trained module.")
     check_output_kind(output)
-    check_dtype(dtype)
     facts: Facts = {"members": len(members), "output": output}
     part = as_part(out)
     if part is not None or isinstance(out, (str, Path)):

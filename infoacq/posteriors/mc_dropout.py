@@ -26,7 +26,7 @@ from infoacq.posteriors._functional import notice_functional_dropout
 from infoacq.posteriors._inputs import Reader, blocks, pool_size
 from infoacq.posteriors._masked import MaskedModel, masked
 from infoacq.posteriors._npy import Facts, model_digest
-from infoacq.posteriors._outputs import Output, check_dtype, check_output_kind
+from infoacq.posteriors._outputs import Output, check_output_kind
 from infoacq.posteriors._scorers import fastest_scorer
 from infoacq.posteriors._sinks import Out, Sink, fill, make_sink
 from infoacq.posteriors._zarr_writing import as_part, check_same_draws, write
@@ -79,7 +79,6 @@ def predict_probs(
     """
     _check_arguments(draws, seed)
     check_output_kind(output)
-    check_dtype(dtype)
     facts: Facts = {"draws": int(draws), "seed": int(seed), "consistent": consistent, "output": output}
     part = as_part(out)
     if part is not None or isinstance(out, (str, Path)):

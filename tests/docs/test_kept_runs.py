@@ -88,3 +88,14 @@ def test_other_libraries():
             ]
             told = [f"{r['seconds']:.2f} s, {r['mebibytes']:,.0f} MiB, {r['information']:.3f} nats" for r in kept]
             assert cell in (told or ["–"]), (name, size)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_repeated_mnist(name):
+    of = curves("repeated-mnist", METHODS[name])
+    row = rows("reproduce/README.md", "method | trials | 0 labels")[name]
+    assert int(row[0]) == len(of)
+    for cell, labels in zip(row[1:6], (0, 50, 100, 150, 200), strict=True):
+        assert numbers(cell)[0] == round(median(curve[labels] for curve in of), 1), labels
+    needed = [reached(curve, 90.0) for curve in of]
+    assert numbers(row[6]) == [200.0 if labels is None else labels for labels in needed]

@@ -69,7 +69,7 @@ def test_half_precision_on_request(model, pool):
     half = predict_probs(model, pool, 3, seed=0, dtype=torch.float16)
     assert half.dtype == torch.float16
     assert torch.equal(half, expected.half())
-    with pytest.raises(ValueError, match="floating dtype such as"):
+    with pytest.raises(TypeError, match="floating dtype of torch"):
         predict_probs(model, pool, 3, seed=0, dtype=torch.int8)
     with pytest.raises(ValueError, match=r"out is of torch.float32; torch.float16"):
         predict_probs(model, pool, 3, seed=0, dtype=torch.float16, out=torch.zeros(ROWS, 3, 3))
