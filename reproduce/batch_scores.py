@@ -15,7 +15,7 @@ from reproduce.tables import Row
 from reproduce.words import counted
 
 ROUNDING = 1e-5  # nats; logs hold six decimals
-NEAR = 0.05  # nats from log K: a fiftieth of log 10
+NEAR = 0.05  # nats from log K, about a fiftieth of log 10
 
 Scores = Sequence[Sequence[float]]  # of batches, pick by pick (nats)
 
