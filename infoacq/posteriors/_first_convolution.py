@@ -2,27 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
+import torch.nn.functional as F  # noqa: N812
 from torch import nn
 from torch.fx import Node
 
+from infoacq.posteriors._addends_kernel import LANES
 from infoacq.posteriors._ops import Kind
 from infoacq.posteriors._plan import Plan, Step
 from infoacq.posteriors._rooms import Rooms
 
-MIN_DRAWS = 12  # fewer do not pay for the addends
-_MIN_KERNEL = 16  # with fewer places they cost more memory traffic than they save work
+MIN_DRAWS = 6  # fewer do not pay for the addends
+_MIN_KERNEL = 16  # with fewer places, the sums of a draw are hardly less work than its products
+_CACHE_BYTES = 256 * 2**10  # what the addends of a window may take
+_POOLING = ("kernel_size", "stride", "padding", "dilation", "ceil_mode", "return_indices")
+
+
+@dataclass(frozen=True)
+class Behind:
+    """What follows a convolution at once and is done with it: the largest of each window, and zero at least."""
+
+    window: tuple[int, int] = (1, 1)
+    relu: bool = False
+    end: Node | None = None  # the last of these steps
+
+    def then(self, step: Step) -> Behind | None:
+        """With one more step; None if it is another kind of step, or in another order."""
+        if type(step.module) is nn.Identity:
+            return replace(self, end=step.node)
+        if type(step.module) is nn.ReLU or step.node.target in (F.relu, torch.relu, "relu", "relu_"):
+            return replace(self, relu=True, end=step.node)
+        window = _window(step) if self.window == (1, 1) else None
+        return None if window is None else replace(self, window=window, end=step.node)
 
 
 @dataclass(frozen=True)
 class FirstConvolution:
-    """A dropout of whole channels, the convolution that alone reads it, and the steps up to the next dropout."""
+    """A dropout of whole channels, the convolution that alone reads it, and what is done with it."""
 
     drop: Step
     convolution: Step
-    chain: tuple[Step, ...]
+    behind: Behind
+    skipped: dict[Node, None]  # the nodes that nobody reads once the value of the end is known
     rooms: Rooms = field(default_factory=Rooms)
 
     @property
@@ -33,13 +58,7 @@ class FirstConvolution:
     @property
     def end(self) -> Node:
         """The node whose value is found for all draws."""
-        return (self.convolution, *self.chain)[-1].node
-
-    @property
-    def skipped(self) -> dict[Node, None]:
-        """The nodes that nobody reads once the value of the end is known."""
-        nodes = (step.node for step in (self.drop, self.convolution, *self.chain))
-        return dict.fromkeys(node for node in nodes if node is not self.end)
+        return self.behind.end or self.convolution.node
 
 
 def find_first_convolution(plan: Plan, draws: int) -> FirstConvolution | None:
@@ -54,9 +73,41 @@ def find_first_convolution(plan: Plan, draws: int) -> FirstConvolution | None:
         if convolution is None or convolution.until is None or not _is_eligible(convolution):
             continue
         chain = [step for step in plan.each if step.until is convolution.until and step is not convolution]
-        if all(step.kind is Kind.CHANNELWISE or step.module.running_mean is not None for step in chain):
-            return FirstConvolution(drop, convolution, tuple(chain))
+        behind, done = _follow(chain)
+        if _addend_bytes(drop, convolution, behind) <= _CACHE_BYTES:
+            skipped = dict.fromkeys([drop.node, convolution.node, *done][:-1])
+            return FirstConvolution(drop, convolution, behind, skipped)
     return None
+
+
+def _follow(chain: Sequence[Step]) -> tuple[Behind, list[Node]]:
+    behind, done = Behind(), []
+    for step in chain:
+        more = behind.then(step)
+        if more is None:
+            break
+        behind = more
+        done.append(step.node)
+    return behind, done
+
+
+def _window(step: Step) -> tuple[int, int] | None:
+    """The windows of a pooling by maxima, if they lie edge to edge from the first row and column on."""
+    if type(step.module) is nn.MaxPool2d:
+        given = {name: getattr(step.module, name) for name in _POOLING}
+    elif step.node.target is F.max_pool2d:
+        given = dict(zip(_POOLING, step.node.args[1:], strict=False)) | dict(step.node.kwargs)
+    else:
+        return None
+    window = _pair(given["kernel_size"])
+    edge_to_edge = _pair(given.get("stride") or window) == window and _pair(given.get("padding", 0)) == (0, 0)
+    dense = _pair(given.get("dilation", 1)) == (1, 1)
+    plain = not given.get("ceil_mode", False) and not given.get("return_indices", False)
+    return window if edge_to_edge and dense and plain else None
+
+
+def _pair(given: Any) -> tuple[int, int]:
+    return (given, given) if isinstance(given, int) else tuple(given)  # type: ignore[return-value]
 
 
 def _is_eligible(step: Step) -> bool:
@@ -65,8 +116,12 @@ def _is_eligible(step: Step) -> bool:
         return False
     return bool(
         module.kernel_size[0] * module.kernel_size[1] >= _MIN_KERNEL
-        and module.dilation == (1, 1)
         and module.padding_mode == "zeros"
         and module.weight.device.type == "cpu"
         and module.weight.dtype in (torch.float32, torch.float64)
     )
+
+
+def _addend_bytes(drop: Step, convolution: Step, behind: Behind) -> int:
+    numbers: int = drop.node.meta["shape"][1] * behind.window[0] * convolution.node.meta["shape"][3] * LANES
+    return numbers * convolution.module.weight.element_size()
