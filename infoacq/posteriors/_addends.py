@@ -13,20 +13,20 @@ import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 from jaxtyping import Bool, Float
-from torch import Tensor
+from torch import Tensor, nn
 
-from infoacq.posteriors._addends_kernel import LANES, Layer, Wanted, add_up
+from infoacq.posteriors._addends_kernel import LANES, TAPS, TERMS, Layer, Wanted, add_up
 from infoacq.posteriors._first_convolution import FirstConvolution
 from infoacq.posteriors._parts import Part
 from infoacq.posteriors._subnetwork import Draw
 
 
 def ends_of_draws(first: FirstConvolution, draws: Sequence[Draw], x: Float[Tensor, "n i h w"]) -> list[Part | None]:
-    """The value at `first.end` for each draw; None for a draw that keeps no channel there, or for no finite sum.
+    """The value at `first.end` for each draw; None where it has to be found otherwise.
 
     The tensors of the parts are rooms of `first.rooms`, to be given back.
     """
-    if not x.sum().isfinite():  # the kernel's maxima would hide what is no number
+    if not _are_numbers(x, first.convolution.module):
         return [None] * len(draws)
     until = first.convolution.until
     assert until is not None
@@ -43,45 +43,56 @@ def ends_of_draws(first: FirstConvolution, draws: Sequence[Draw], x: Float[Tenso
     ]
 
 
+def _are_numbers(x: Tensor, layer: nn.Conv2d) -> bool:
+    """Of one dtype and finite; the kernel's maxima would hide what is no number."""
+    bias = 0.0 if layer.bias is None else layer.bias.sum()
+    return x.dtype == layer.weight.dtype and bool((x.sum() + layer.weight.sum() + bias).isfinite())
+
+
 def _side_by_side(x: Float[Tensor, "n i h w"], padding: Sequence[int]) -> Float[np.ndarray, "groups i hp wp lanes"]:
     """Candidates last, in groups of so many as the kernel takes at once; the last group is filled with zeros."""
     missing = -len(x) % LANES
     padded = F.pad(x, (*padding, 0, 0, 0, missing))  # in the order of F.pad
-    planes: np.ndarray = padded.unflatten(0, (-1, LANES)).permute(0, 2, 3, 4, 1).contiguous().numpy()
+    groups = padded.view(-1, LANES, *padded.shape[1:])
+    planes: np.ndarray = groups.permute(0, 2, 3, 4, 1).contiguous().numpy()
     return planes
 
 
 def _wanted(keeps: Bool[Tensor, "k i"], stays: Bool[Tensor, "k o"], scale: np.floating) -> Wanted:
     channel, draw = stays.T.nonzero(as_tuple=True)
     place = (stays.cumsum(dim=1) - 1)[draw, channel]
+    counts, channels = keeps.sum(dim=1), keeps.shape[1]
+    none = channels + torch.arange(TERMS).expand(len(keeps), TERMS)  # as many as fill the last go of each draw
+    listed = torch.cat([keeps, none < channels + (-counts % TERMS)[:, None]], dim=1)
     return Wanted(
         starts=_starts(stays.sum(dim=0)),
         draw=draw.numpy(),
         place=place.numpy(),
-        kept=keeps.nonzero()[:, 1].contiguous().numpy(),
-        kept_starts=_starts(keeps.sum(dim=1)),
+        kept=listed.nonzero()[:, 1].clamp(max=channels).numpy().astype(np.uint64),
+        kept_starts=_starts(listed.sum(dim=1)),
         scale=scale,
     )
 
 
 def _starts(counts: Tensor) -> np.ndarray:
-    return F.pad(counts.cumsum(dim=0), (1, 0)).numpy()
+    starts: np.ndarray = F.pad(counts.cumsum(dim=0), (1, 0)).numpy()
+    return starts
 
 
 def _layer(first: FirstConvolution, width: int) -> Layer:
     """The convolution over planes of this width, and what the kernel does behind it."""
     layer = first.convolution.module
-    weight, bias = layer.weight, layer.weight.new_zeros(len(layer.weight)) if layer.bias is None else layer.bias
+    weight, bias = layer.weight.detach(), layer.bias
+    bias = weight.new_zeros(len(weight)) if bias is None else bias.detach()
     (high, wide), (down, across) = layer.kernel_size, layer.dilation
     offsets = (np.arange(high)[:, None] * down * width + np.arange(wide) * across) * LANES
-    floor = 0.0 if first.behind.relu else -np.inf
+    missing = -offsets.size % TAPS
     return Layer(
-        weight=weight.detach().flatten(2).contiguous().numpy(),
-        bias=bias.detach().numpy(),
-        offsets=offsets.flatten(),
+        weight=F.pad(weight.flatten(2), (0, missing)).contiguous().numpy(),
+        bias=bias.numpy(),
+        offsets=np.pad(offsets.flatten(), (0, missing)).astype(np.uint64),
         stride=layer.stride,
         sides=tuple(first.convolution.node.meta["shape"][2:]),
         window=first.behind.window,
-        floor=weight.detach().numpy().dtype.type(floor),
-        lanes=LANES,
+        floor=bias.numpy().dtype.type(0.0 if first.behind.relu else -np.inf),
     )

@@ -1,8 +1,8 @@
 """The convolution behind the first dropout for many draws: addends and their sums, which never leave the caches.
 
-For sixteen candidates and one output channel, what each input channel adds to some rows of the output is computed once;
-every draw that keeps the output channel then adds up the input channels that it keeps, in long rows of candidates that
-the compiler makes vectors of, and takes the largest of each window. Only that is written to memory.
+For a few candidates side by side and one output channel, what each input channel adds to some rows of the output is
+computed once; every draw that keeps the output channel then adds up the input channels that it keeps, in long rows of
+candidates that the compiler makes vectors of, and keeps the largest of each window. Only that is written to memory.
 """
 
 from __future__ import annotations
@@ -12,148 +12,137 @@ from typing import Any, NamedTuple, no_type_check
 import numpy as np
 from numba import njit, uint64
 
-LANES = 16  # candidates side by side: two vectors, and the addends of two rows of MNIST fit into the first cache
-_TAPS = 5  # places of the kernel whose products are added in one go
+LANES = 32  # candidates side by side: long enough rows, and addends (64 KiB for MNIST) that stay near the processor
+TAPS = 5  # places of the kernel whose products are added in one go
+TERMS = 8  # addends that are added in one go
 
 
 class Layer(NamedTuple):
-    """A convolution and what follows it, in numbers."""
+    """A convolution and what follows it."""
 
-    weight: Any  # o i taps
-    bias: Any  # o
-    offsets: Any  # of each place of the kernel from its first, in numbers of a plane of candidates
+    weight: Any  # (o, i, taps): places of the kernel, up to a multiple of TAPS with zeros
+    bias: Any  # (o,)
+    offsets: Any  # (taps,): of these places from the first, in numbers
     stride: tuple[int, int]
     sides: tuple[int, int]  # of the convolution's output
-    window: tuple[int, int]  # of the largest that follows; rows and columns that fill none are left out
-    floor: Any  # what is smaller becomes this
-    lanes: int = LANES
+    window: tuple[int, int]  # of the maxima that follow, edge to edge; what fills no window is left out
+    floor: Any  # what is less becomes this
 
 
 class Wanted(NamedTuple):
     """Which sums are wanted: rows of (draw, place among the output channels that it keeps), by output channel."""
 
-    starts: Any  # the first row of each output channel, and the number of rows
-    draw: Any
-    place: Any
-    kept: Any  # input channels that draws keep, one draw behind the other
-    kept_starts: Any
+    starts: Any  # (o + 1,): the first row of each output channel
+    draw: Any  # (rows,)
+    place: Any  # (rows,)
+    kept: Any  # input channels of a draw, up to a multiple of TERMS with one that does not exist; then the next draw's
+    kept_starts: Any  # (k + 1,)
     scale: Any  # what each kept channel counts for
 
 
 def _compiled(function: Any) -> Any:
-    # No NaN is hidden or made of finite numbers by these liberties, but the maxima are not for NaN: see `_addends`.
-    return njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz"})(function)
+    """By numba, once a machine, where there is a folder to keep the result in.
+
+    The liberties with rounding hide no NaN; the comparisons of maxima would (see `_addends`).
+    """
+    compiler = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "reassoc", "nsz"}}
+    try:
+        return njit(cache=True, **compiler)(function)
+    except RuntimeError:  # neither beside this file nor in the user's own folder
+        return njit(**compiler)(function)
 
 
-# Unsigned positions throughout: numba would ask of others, each time, whether they count from the end.
+# Positions are unsigned throughout: numba would ask of others, each time, whether they count from the end.
 @_compiled
 @no_type_check
 def add_up(x, layer, wanted, out):
     """Fill out (draw, n, place, oh, ow) from planes of candidates (groups, i, h, w, LANES)."""
-    rows, of_row = layer.window[0], layer.sides[1] * LANES
-    high, wide = layer.sides[0] // rows, layer.sides[1] // layer.window[1]
-    addends = np.empty(x.shape[1] * rows * of_row, x.dtype)
-    sums = np.empty(rows * of_row, x.dtype)
+    high, wide = layer.sides[0] // layer.window[0], layer.sides[1] // layer.window[1]
+    size = layer.window[0] * layer.sides[1] * LANES
+    addends = np.zeros((x.shape[1] + 1) * size, x.dtype)  # the last are of no channel
+    sums = np.empty(size, x.dtype)
     most = np.max(wanted.starts[1:] - wanted.starts[:-1])
     largest = np.empty(most * high * wide * LANES, x.dtype)
     for group in range(x.shape[0]):
         for channel in range(len(layer.weight)):
             first, last = wanted.starts[channel], wanted.starts[channel + 1]
-            if first == last:
-                continue
-            for y in range(high):
-                _fill(x, group, layer, channel, y, addends)
+            for y in range(high if first < last else 0):
+                _fill(x, group, layer, channel, y * layer.window[0], addends)
                 for row in range(first, last):
-                    _add(addends, wanted, wanted.draw[row], sums)
-                    to = ((row - first) * high + y) * wide * LANES
-                    _keep_largest(sums, layer, wanted.scale, layer.bias[channel], largest, to)
+                    draw, to = wanted.draw[row], ((row - first) * high + y) * wide * LANES
+                    _add(addends, wanted.kept, wanted.kept_starts[draw], wanted.kept_starts[draw + 1], sums)
+                    _keep_largest(sums, layer, x.shape[4], wanted.scale, layer.bias[channel], largest, to)
             _write(largest, wanted, first, last, group * LANES, out)
 
 
 @_compiled
 @no_type_check
-def _fill(x, group, layer, channel, y, addends):
-    """What each input channel adds to the rows of one window of an output channel."""
+def _fill(x, group, layer, channel, top, addends):
+    """What each input channel adds to the rows of a window, from `top` on, of an output channel."""
     _, channels, high, wide, _ = x.shape
     down, across = layer.stride
     runs, run = (1, layer.sides[1] * LANES) if across == 1 else (layer.sides[1], LANES)
-    flat, at = x.reshape(x.size), 0
+    flat, weight, taps, at = x.reshape(x.size), layer.weight.reshape(layer.weight.size), len(layer.offsets), 0
     for inner in range(channels):
-        for row in range(layer.window[0]):
-            above = (group * channels + inner) * high + (y * layer.window[0] + row) * down
+        first = (channel * channels + inner) * taps
+        for row in range(top, top + layer.window[0]):
+            above = ((group * channels + inner) * high + row * down) * wide
             for column in range(runs):
-                source = (above * wide + column * across) * LANES
-                _convolve(flat, source, layer.weight[channel, inner], layer.offsets, addends, at, run)
+                _convolve(flat, (above + column * across) * LANES, weight, first, layer.offsets, addends, at, run)
                 at += run
 
 
 @_compiled
 @no_type_check
-def _convolve(x, source, weight, offsets, to, at, run):
+def _convolve(x, source, weight, first, offsets, to, at, run):
     """One run of neighbours: the sum over the places of the kernel."""
-    at, length, place = uint64(at), uint64(run), 0
+    source, at, length = uint64(source), uint64(at), uint64(run)
     for q in range(length):
         to[at + q] = 0
-    while place + _TAPS <= len(weight):
-        w0, w1, w2, w3, w4 = weight[place], weight[place + 1], weight[place + 2], weight[place + 3], weight[place + 4]
-        a, b, c = source + offsets[place], source + offsets[place + 1], source + offsets[place + 2]
-        d, e = source + offsets[place + 3], source + offsets[place + 4]
-        a, b, c, d, e = uint64(a), uint64(b), uint64(c), uint64(d), uint64(e)
+    for place in range(0, len(offsets), TAPS):
+        o, w = offsets[place : place + TAPS], weight[first + place : first + place + TAPS]
+        a, b, c, d, e = source + o[0], source + o[1], source + o[2], source + o[3], source + o[4]
+        of_a, of_b, of_c, of_d, of_e = w[0], w[1], w[2], w[3], w[4]
         for q in range(length):
-            to[at + q] += w0 * x[a + q] + w1 * x[b + q] + w2 * x[c + q] + w3 * x[d + q] + w4 * x[e + q]
-        place += _TAPS
-    while place < len(weight):
-        w0, a = weight[place], uint64(source + offsets[place])
-        for q in range(length):
-            to[at + q] += w0 * x[a + q]
-        place += 1
+            to[at + q] += of_a * x[a + q] + of_b * x[b + q] + of_c * x[c + q] + of_d * x[d + q] + of_e * x[e + q]
 
 
 @_compiled
 @no_type_check
-def _add(addends, wanted, draw, sums):
-    """The sum of the addends of the input channels that a draw keeps, eight at a time."""
+def _add(addends, kept, first, last, sums):
+    """The sum of the addends that a draw keeps."""
     size = uint64(len(sums))
-    at, last = wanted.kept_starts[draw], wanted.kept_starts[draw + 1]
-    kept = wanted.kept
     for q in range(size):
         sums[q] = 0
-    while at + 8 <= last:
-        a, b, c, d = uint64(kept[at]), uint64(kept[at + 1]), uint64(kept[at + 2]), uint64(kept[at + 3])
-        e, f, g, h = uint64(kept[at + 4]), uint64(kept[at + 5]), uint64(kept[at + 6]), uint64(kept[at + 7])
-        a, b, c, d, e, f, g, h = a * size, b * size, c * size, d * size, e * size, f * size, g * size, h * size
+    for at in range(first, last, TERMS):
+        k = kept[at : at + TERMS]
+        a, b, c, d = k[0] * size, k[1] * size, k[2] * size, k[3] * size
+        e, f, g, h = k[4] * size, k[5] * size, k[6] * size, k[7] * size
         for q in range(size):
             left = (addends[a + q] + addends[b + q]) + (addends[c + q] + addends[d + q])
             right = (addends[e + q] + addends[f + q]) + (addends[g + q] + addends[h + q])
             sums[q] += left + right
-        at += 8
-    while at < last:
-        a = uint64(kept[at]) * size
-        for q in range(size):
-            sums[q] += addends[a + q]
-        at += 1
 
 
 @_compiled
 @no_type_check
-def _keep_largest(sums, layer, scale, bias, to, at):
-    """The largest of each window, scaled, with the bias; zero at least where the layer says so."""
+def _keep_largest(sums, layer, lanes, scale, bias, to, at):
+    """The largest of each window, scaled, with the bias; `lanes` is no constant, or the loops would be unrolled."""
     high, wide = layer.window
-    floor = layer.floor
-    lanes, width = uint64(layer.lanes), uint64(layer.sides[1] * LANES)
-    for row in range(1, high):
-        below = uint64(row) * width
+    size, width = uint64(lanes), uint64(len(sums) // high)
+    for row in range(uint64(1), uint64(high)):
         for q in range(width):
-            sums[q] = sums[q] if sums[q] > sums[below + q] else sums[below + q]
+            other = sums[row * width + q]
+            sums[q] = sums[q] if sums[q] > other else other
     for column in range(layer.sides[1] // wide):
-        here, to_here = uint64(column * wide) * lanes, uint64(at) + uint64(column) * lanes
-        for beside in range(1, wide):
-            there = here + uint64(beside) * lanes
-            for q in range(lanes):
-                sums[here + q] = sums[here + q] if sums[here + q] > sums[there + q] else sums[there + q]
-        for q in range(lanes):
+        here, there = uint64(column * wide) * size, uint64(at) + uint64(column) * size
+        for beside in range(uint64(1), uint64(wide)):
+            for q in range(size):
+                other = sums[here + beside * size + q]
+                sums[here + q] = sums[here + q] if sums[here + q] > other else other
+        for q in range(size):
             value = sums[here + q] * scale + bias
-            to[to_here + q] = value if value > floor else floor
+            to[there + q] = value if value > layer.floor else layer.floor
 
 
 @_compiled

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import prod
+from itertools import chain
 from typing import Any
 
 import torch
@@ -15,6 +15,7 @@ from torch.fx import Node
 from torch.fx.node import map_arg
 
 from infoacq.posteriors._addends import ends_of_draws
+from infoacq.posteriors._addends_kernel import LANES
 from infoacq.posteriors._evaluation import device_of
 from infoacq.posteriors._first_convolution import FirstConvolution, find_first_convolution
 from infoacq.posteriors._masked import MaskedModel
@@ -29,7 +30,7 @@ from infoacq.posteriors._trace import attribute_of, call
 
 _CHUNK_ROWS = 256  # for each thread
 _CHUNK_BYTES = 64 * 2**20
-_ENDS_BYTES = 128 * 2**20  # what may be held of a convolution's outputs for many draws
+_ENDS_BYTES = 128 * 2**20  # what may be held of a convolution's outputs for all draws
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,20 @@ class _Follower:
                 self._give_back(ends)
         return torch.stack(columns, dim=1)
 
+    @property
+    def rows(self) -> int:
+        """How many candidates a chunk has at least, but the last one."""
+        rows = _CHUNK_ROWS * max(2, self.threads)
+        return rows if self.first is None else min(rows, max(LANES, _ENDS_BYTES // (self.draws * self.first.row_bytes)))
+
+    def pieces(self, block: Tensor) -> Sequence[Tensor]:
+        """A block cut so that each thread has a piece of a chunk, in whole groups of the kernel."""
+        if self.first is None:
+            return (block,)
+        return torch.split(block, max(LANES, self.rows // self.threads // LANES * LANES))
+
     def _groups(self, rows: int) -> Iterator[range]:
-        group = self.draws
-        if self.first is not None:
-            row_bytes = prod(self.first.end.meta["shape"][1:]) * self.first.convolution.module.weight.element_size()
-            group = max(1, _ENDS_BYTES // (rows * row_bytes))
+        group = self.draws if self.first is None else max(1, _ENDS_BYTES // (rows * self.first.row_bytes))
         return (range(start, min(start + group, self.draws)) for start in range(0, self.draws, group))
 
     def _ends(self, numbers: range, block: _Block) -> list[dict[Node, Any]]:
@@ -112,11 +122,11 @@ def follow(
     first = find_first_convolution(plan, draws) if consistent else None
     follower = _Follower(plan, model, runner.masks, draws, consistent, first, threads)
     chunk: list[_Block] = []
-    for block in blocks:
-        chunk.append(_Block(_run_shared(plan, model, block), len(block), row))
-        row += len(block)
+    for piece in chain.from_iterable(map(follower.pieces, blocks)):
+        chunk.append(_Block(_run_shared(plan, model, piece), len(piece), row))
+        row += len(piece)
         rows, size = sum(b.rows for b in chunk), sum(b.nbytes for b in chunk)
-        if rows >= _CHUNK_ROWS * max(2, threads) or size >= _CHUNK_BYTES:
+        if rows >= follower.rows or size >= _CHUNK_BYTES:
             yield follower.scores(chunk)
             chunk = []
     if chunk:

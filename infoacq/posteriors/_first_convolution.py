@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 import torch
@@ -17,8 +18,9 @@ from infoacq.posteriors._plan import Plan, Step
 from infoacq.posteriors._rooms import Rooms
 
 MIN_DRAWS = 6  # fewer do not pay for the addends
-_MIN_KERNEL = 16  # with fewer places, the sums of a draw are hardly less work than its products
+_MIN_PLACES = 16  # of the kernel for each number that is handed on; fewer cost more memory traffic than they save work
 _CACHE_BYTES = 256 * 2**10  # what the addends of a window may take
+_RELUS = (F.relu, torch.relu, "relu", "relu_")
 _POOLING = ("kernel_size", "stride", "padding", "dilation", "ceil_mode", "return_indices")
 
 
@@ -34,7 +36,7 @@ class Behind:
         """With one more step; None if it is another kind of step, or in another order."""
         if type(step.module) is nn.Identity:
             return replace(self, end=step.node)
-        if type(step.module) is nn.ReLU or step.node.target in (F.relu, torch.relu, "relu", "relu_"):
+        if type(step.module) is nn.ReLU or (step.module is None and step.node.target in _RELUS):
             return replace(self, relu=True, end=step.node)
         window = _window(step) if self.window == (1, 1) else None
         return None if window is None else replace(self, window=window, end=step.node)
@@ -60,6 +62,11 @@ class FirstConvolution:
         """The node whose value is found for all draws."""
         return self.behind.end or self.convolution.node
 
+    @property
+    def row_bytes(self) -> int:
+        """What this value takes at most for one candidate and draw."""
+        return int(prod(self.end.meta["shape"][1:]) * self.convolution.module.weight.element_size())
+
 
 def find_first_convolution(plan: Plan, draws: int) -> FirstConvolution | None:
     """The place in a plan where this pays, if there is one."""
@@ -74,7 +81,8 @@ def find_first_convolution(plan: Plan, draws: int) -> FirstConvolution | None:
             continue
         chain = [step for step in plan.each if step.until is convolution.until and step is not convolution]
         behind, done = _follow(chain)
-        if _addend_bytes(drop, convolution, behind) <= _CACHE_BYTES:
+        places = prod(convolution.module.kernel_size) * prod(behind.window)
+        if places >= _MIN_PLACES and _addend_bytes(drop, convolution, behind) <= _CACHE_BYTES:
             skipped = dict.fromkeys([drop.node, convolution.node, *done][:-1])
             return FirstConvolution(drop, convolution, behind, skipped)
     return None
@@ -107,7 +115,8 @@ def _window(step: Step) -> tuple[int, int] | None:
 
 
 def _pair(given: Any) -> tuple[int, int]:
-    return (given, given) if isinstance(given, int) else tuple(given)  # type: ignore[return-value]
+    high, *wide = (given,) if isinstance(given, int) else given
+    return high, wide[0] if wide else high
 
 
 def _is_eligible(step: Step) -> bool:
@@ -115,13 +124,12 @@ def _is_eligible(step: Step) -> bool:
     if step.kind is not Kind.CONVOLVE or type(module) is not nn.Conv2d:
         return False
     return bool(
-        module.kernel_size[0] * module.kernel_size[1] >= _MIN_KERNEL
-        and module.padding_mode == "zeros"
+        module.padding_mode == "zeros"
         and module.weight.device.type == "cpu"
         and module.weight.dtype in (torch.float32, torch.float64)
     )
 
 
 def _addend_bytes(drop: Step, convolution: Step, behind: Behind) -> int:
-    numbers: int = drop.node.meta["shape"][1] * behind.window[0] * convolution.node.meta["shape"][3] * LANES
-    return numbers * convolution.module.weight.element_size()
+    numbers = drop.node.meta["shape"][1] * behind.window[0] * convolution.node.meta["shape"][3] * LANES
+    return int(numbers * convolution.module.weight.element_size())

@@ -1,0 +1,102 @@
+"""The kernel that serves all draws at once: used where it should be, and never where it would hide something."""
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+
+from infoacq.posteriors import _addends, mc_dropout
+from models.mnist_cnn import MNISTCNN
+from tests.posteriors.naive import naive_probs
+
+DRAWS = 6  # from so many on
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The windows and least values with which the kernel is called."""
+    seen = []
+
+    def add_up(planes, layer, wanted, out):
+        seen.append((layer.window, layer.floor))
+        kernel(planes, layer, wanted, out)
+
+    kernel = _addends.add_up
+    monkeypatch.setattr(_addends, "add_up", add_up)
+    return seen
+
+
+class Net(nn.Module):
+    """A convolution of many places between dropouts, and what is given behind it."""
+
+    def __init__(self, behind, dtype=torch.float32):
+        super().__init__()
+        self.conv1, self.conv2 = nn.Conv2d(1, 12, 3, dtype=dtype), nn.Conv2d(12, 6, 5, dtype=dtype)
+        self.drop1, self.drop2 = nn.Dropout2d(0.4), nn.Dropout2d(0.6)
+        self.relu = behind  # a name that is not what it says
+        self.head = nn.LazyLinear(3, dtype=dtype)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.drop2(self.relu(self.conv2(self.drop1(self.conv1(x))))).flatten(1))
+
+
+class Pool(nn.Module):
+    """As functions are written in a forward."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+        self.args, self.kwargs = args, kwargs
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.relu(F.max_pool2d(x, *self.args, **self.kwargs))
+
+
+BEHIND = {
+    "pool, relu": (nn.Sequential(nn.MaxPool2d(2), nn.ReLU()), (2, 2), 0.0),
+    "relu, pool": (nn.Sequential(nn.ReLU(), nn.MaxPool2d((3, 2))), (3, 2), 0.0),
+    "functions": (Pool(2), (2, 2), 0.0),
+    "functions with names": (Pool(kernel_size=(2, 3), stride=None), (2, 3), 0.0),
+    "functions with steps": (Pool(2, 1), (1, 1), -float("inf")),
+    "functions with ceilings": (Pool(2, ceil_mode=True), (1, 1), -float("inf")),
+    "another, by the name of relu": (nn.Tanh(), (1, 1), -float("inf")),
+    "two poolings": (nn.Sequential(nn.MaxPool2d(2), nn.MaxPool2d(2)), (2, 2), -float("inf")),
+    "nothing": (nn.Identity(), (1, 1), -float("inf")),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize(("behind", "window", "floor"), BEHIND.values(), ids=BEHIND)
+def test_what_follows_is_done_at_once_where_it_is_known(calls, behind, window, floor, dtype):
+    torch.manual_seed(0)
+    model, x = Net(behind, dtype).eval(), torch.randn(70, 1, 16, 17, dtype=dtype)
+    model(x)
+    fast = mc_dropout.predict_probs(model, x, DRAWS, seed=3, progress=False)
+    assert set(calls) == {(window, floor)}
+    tolerance = 1e-5 if dtype is torch.float32 else 1e-13
+    torch.testing.assert_close(fast, naive_probs(model, x, DRAWS, 3), rtol=0, atol=tolerance)
+
+
+def test_few_draws_do_not_pay_for_it(calls):
+    mc_dropout.predict_probs(MNISTCNN(), torch.randn(5, 1, 28, 28), DRAWS - 1, seed=0, progress=False)
+    assert not calls
+    mc_dropout.predict_probs(MNISTCNN(), torch.randn(5, 1, 28, 28), DRAWS, seed=0, progress=False)
+    assert calls
+
+
+def test_more_draws_keep_the_first(calls):
+    torch.manual_seed(1)
+    model, x = MNISTCNN(), torch.randn(300, 1, 28, 28)
+    few, many = (mc_dropout.predict_probs(model, x, k, seed=5, progress=False) for k in (4, 90))
+    assert calls
+    torch.testing.assert_close(few, many[:, :4], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("where", ["input", "weight"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_what_is_no_number_is_not_hidden(where, value):
+    model, x = MNISTCNN(), torch.randn(40, 1, 28, 28)
+    target = x[7] if where == "input" else model.conv2.weight[0, 0]
+    with torch.no_grad():
+        target[..., 0] = value
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        mc_dropout.predict_probs(model, x, DRAWS, seed=0, progress=False)
