@@ -1,13 +1,14 @@
-"""The convolution behind the first dropout, for many draws at once.
+"""Convolutions by addends: the one behind the first dropout for many draws at once, and those of images.
 
-Its input is the same for all draws but for the channels that are dropped, and it is linear in them: what each input
-channel adds to each output channel is computed once, and a draw's output is the sum over the channels that it keeps.
-For a 5x5 kernel that is a sixth of the work of one convolution a draw.
+The input of the first is the same for all draws but for the channels that are dropped, and it is linear in them: what
+each input channel adds to each output channel is computed once, and a draw's output is the sum over the channels that
+it keeps. For a 5x5 kernel that is a sixth of the work of one convolution a draw.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
@@ -16,9 +17,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from infoacq.posteriors._addends_kernel import LANES, TAPS, TERMS, Layer, Wanted, add_up
-from infoacq.posteriors._first_convolution import FirstConvolution
+from infoacq.posteriors._convolutions import Convolution, FirstConvolution
 from infoacq.posteriors._parts import Part
 from infoacq.posteriors._subnetwork import Draw
+from infoacq.posteriors._threads import fitting_number
 
 
 def ends_of_draws(first: FirstConvolution, draws: Sequence[Draw], x: Float[Tensor, "n i h w"]) -> list[Part | None]:
@@ -26,21 +28,55 @@ def ends_of_draws(first: FirstConvolution, draws: Sequence[Draw], x: Float[Tenso
 
     The tensors of the parts are rooms of `first.rooms`, to be given back.
     """
-    if not _are_numbers(x, first.convolution.module):
-        return [None] * len(draws)
-    until = first.convolution.until
+    until = first.convolution.step.until
     assert until is not None
+    if not _are_numbers(x, first.convolution.step.module):
+        return [None] * len(draws)
     kept = [draw.kept_by(until, x) for draw in draws]
     stays = torch.stack([draw.mask(until, until.meta["shape"], x).flatten() for draw in draws])
     keeps = torch.stack([draw.mask(first.drop.node, x.shape, x).flatten() for draw in draws])
     held = max(1, int(stays.sum(dim=1).max()))
     out = first.rooms.take(x, (len(draws), len(x), held, *first.end.meta["shape"][2:]))
-    planes = _side_by_side(x, first.convolution.module._reversed_padding_repeated_twice)
-    wanted = _wanted(keeps, stays, planes.dtype.type(1.0 / (1.0 - first.drop.module.p)))
-    add_up(planes, _layer(first, planes.shape[3]), wanted, out.numpy())
+    _convolve(first.convolution, x, keeps, stays, 1.0 / (1.0 - first.drop.module.p), out)
     return [
         None if k is None else Part(out[i, :, : len(k)], stays.shape[1], k, until=until) for i, k in enumerate(kept)
     ]
+
+
+def end_of_all(convolution: Convolution, x: Float[Tensor, "n i h w"]) -> Float[Tensor, "n o oh ow"] | None:
+    """The value at `convolution.end` where nothing is dropped; None where it has to be found otherwise."""
+    if not _are_numbers(x, convolution.step.module):
+        return None
+    out = x.new_empty(1, len(x), *convolution.end.meta["shape"][1:])
+    keeps, stays = (torch.ones(1, channels, dtype=torch.bool) for channels in (x.shape[1], out.shape[2]))
+    _convolve(convolution, x, keeps, stays, 1.0, out, threads=fitting_number())
+    return out[0]
+
+
+def _convolve(
+    convolution: Convolution,
+    x: Float[Tensor, "n i h w"],
+    keeps: Bool[Tensor, "k i"],
+    stays: Bool[Tensor, "k o"],
+    scale: float,
+    out: Float[Tensor, "k n held oh ow"],
+    threads: int = 1,
+) -> None:
+    """Fill `out`; more threads than one for one draw only, where parts of it are whole arrays."""
+    planes = _side_by_side(x, convolution.step.module._reversed_padding_repeated_twice)
+    layer, wanted = _layer(convolution, planes.shape[3]), _wanted(keeps, stays, planes.dtype.type(scale))
+    each = -(-len(planes) // threads)
+
+    def fill(start: int) -> None:
+        rows = slice(start * LANES, (start + each) * LANES)
+        add_up(planes[start : start + each], layer, wanted, out[:, rows].numpy())
+
+    starts = range(0, len(planes), each)
+    if len(starts) == 1:
+        fill(0)
+        return
+    with ThreadPoolExecutor(len(starts)) as pool:
+        list(pool.map(fill, starts))
 
 
 def _are_numbers(x: Tensor, layer: nn.Conv2d) -> bool:
@@ -79,9 +115,9 @@ def _starts(counts: Tensor) -> np.ndarray:
     return starts
 
 
-def _layer(first: FirstConvolution, width: int) -> Layer:
-    """The convolution over planes of this width, and what the kernel does behind it."""
-    layer = first.convolution.module
+def _layer(convolution: Convolution, width: int) -> Layer:
+    """What the kernel has to know, over planes of this width."""
+    layer = convolution.step.module
     weight, bias = layer.weight.detach(), layer.bias
     bias = weight.new_zeros(len(weight)) if bias is None else bias.detach()
     (high, wide), (down, across) = layer.kernel_size, layer.dilation
@@ -92,7 +128,7 @@ def _layer(first: FirstConvolution, width: int) -> Layer:
         bias=bias.numpy(),
         offsets=np.pad(offsets.flatten(), (0, missing)).astype(np.uint64),
         stride=layer.stride,
-        sides=tuple(first.convolution.node.meta["shape"][2:]),
-        window=first.behind.window,
-        floor=bias.numpy().dtype.type(0.0 if first.behind.relu else -np.inf),
+        sides=tuple(convolution.step.node.meta["shape"][2:]),
+        window=convolution.window,
+        floor=bias.numpy().dtype.type(0.0 if convolution.relu else -np.inf),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -14,10 +14,15 @@ from torch import Tensor, nn
 from torch.fx import Node
 from torch.fx.node import map_arg
 
-from infoacq.posteriors._addends import ends_of_draws
+from infoacq.posteriors._addends import end_of_all, ends_of_draws
 from infoacq.posteriors._addends_kernel import LANES
+from infoacq.posteriors._convolutions import (
+    Convolution,
+    FirstConvolution,
+    find_first_convolution,
+    find_shared_convolutions,
+)
 from infoacq.posteriors._evaluation import device_of
-from infoacq.posteriors._first_convolution import FirstConvolution, find_first_convolution
 from infoacq.posteriors._masked import MaskedModel
 from infoacq.posteriors._masks import Masks
 from infoacq.posteriors._ops import Kind
@@ -72,7 +77,9 @@ class _Follower:
     def rows(self) -> int:
         """How many candidates a chunk has at least, but the last one."""
         rows = _CHUNK_ROWS * max(2, self.threads)
-        return rows if self.first is None else min(rows, max(LANES, _ENDS_BYTES // (self.draws * self.first.row_bytes)))
+        if self.first is not None:
+            rows = min(rows, max(LANES, _ENDS_BYTES // (self.draws * self.first.convolution.row_bytes)))
+        return rows
 
     def pieces(self, block: Tensor) -> Sequence[Tensor]:
         """A block cut so that each thread has a piece of a chunk, in whole groups of the kernel."""
@@ -81,7 +88,7 @@ class _Follower:
         return torch.split(block, max(LANES, self.rows // self.threads // LANES * LANES))
 
     def _groups(self, rows: int) -> Iterator[range]:
-        group = self.draws if self.first is None else max(1, _ENDS_BYTES // (rows * self.first.row_bytes))
+        group = self.draws if self.first is None else max(1, _ENDS_BYTES // (rows * self.first.convolution.row_bytes))
         return (range(start, min(start + group, self.draws)) for start in range(0, self.draws, group))
 
     def _ends(self, numbers: range, block: _Block) -> list[dict[Node, Any]]:
@@ -121,9 +128,10 @@ def follow(
     threads = fitting_number() if plan.is_reentrant and device_of(model).type == "cpu" else 1
     first = find_first_convolution(plan, draws) if consistent else None
     follower = _Follower(plan, model, runner.masks, draws, consistent, first, threads)
+    shared = find_shared_convolutions(plan)
     chunk: list[_Block] = []
     for piece in chain.from_iterable(map(follower.pieces, blocks)):
-        chunk.append(_Block(_run_shared(plan, model, piece), len(piece), row))
+        chunk.append(_Block(_run_shared(plan, model, shared, piece), len(piece), row))
         row += len(piece)
         rows, size = sum(b.rows for b in chunk), sum(b.nbytes for b in chunk)
         if rows >= follower.rows or size >= _CHUNK_BYTES:
@@ -133,15 +141,19 @@ def follow(
         yield follower.scores(chunk)
 
 
-def _run_shared(plan: Plan, model: nn.Module, block: Tensor) -> dict[Node, Any]:
+def _run_shared(plan: Plan, model: nn.Module, by_kernel: Mapping[Node, Convolution], block: Tensor) -> dict[Node, Any]:
     values: dict[Node, Any] = {}
     for step in plan.once:
         node = step.node
+        if node in values:
+            continue
         args, kwargs = map_arg((node.args, node.kwargs), values.__getitem__)
         if node.op == "placeholder":
             values[node] = args[0] if values else block
         elif node.op == "get_attr":
             values[node] = attribute_of(node, model)
+        elif node in by_kernel and (end := end_of_all(by_kernel[node], values[node.all_input_nodes[0]])) is not None:
+            values |= dict.fromkeys((node, *by_kernel[node].nodes)) | {by_kernel[node].end: end}
         elif step.kind is Kind.CONVOLVE:
             x: Any = args[0]
             values[node] = convolve(step.module, x, step.module.weight, step.module.bias)

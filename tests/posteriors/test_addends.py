@@ -77,9 +77,12 @@ def test_what_follows_is_done_at_once_where_it_is_known(calls, behind, window, f
 
 
 def test_few_draws_do_not_pay_for_it(calls):
-    mc_dropout.predict_probs(MNISTCNN(), torch.randn(5, 1, 28, 28), DRAWS - 1, seed=0, progress=False)
+    model, x = Net(nn.ReLU()), torch.randn(5, 12, 16, 17)
+    model.conv1 = nn.Conv2d(12, 12, 3)  # not one of images
+    model(x)
+    mc_dropout.predict_probs(model, x, DRAWS - 1, seed=0, progress=False)
     assert not calls
-    mc_dropout.predict_probs(MNISTCNN(), torch.randn(5, 1, 28, 28), DRAWS, seed=0, progress=False)
+    mc_dropout.predict_probs(model, x, DRAWS, seed=0, progress=False)
     assert calls
 
 
@@ -100,3 +103,55 @@ def test_what_is_no_number_is_not_hidden(where, value):
         target[..., 0] = value
     with pytest.raises(ValueError, match="NaN or infinity"):
         mc_dropout.predict_probs(model, x, DRAWS, seed=0, progress=False)
+
+
+class Images(nn.Module):
+    """A convolution of images that all draws share, with what is given behind it."""
+
+    def __init__(self, behind, channels=3):
+        super().__init__()
+        self.conv, self.behind = nn.Conv2d(channels, 5, 4, stride=(1, 2), padding=(2, 1)), behind
+        self.head, self.drop, self.classes = nn.LazyLinear(8), nn.Dropout(0.5), nn.Linear(8, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.classes(self.drop(self.head(self.behind(self.conv(x)).flatten(1))))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize(("behind", "window", "floor"), BEHIND.values(), ids=BEHIND)
+def test_what_all_draws_share_of_images(calls, behind, window, floor, threads, monkeypatch):
+    monkeypatch.setattr(_addends, "fitting_number", lambda: threads)
+    torch.manual_seed(0)
+    model, x = Images(behind).eval(), torch.randn(70, 3, 16, 17)
+    model(x)
+    fast = mc_dropout.predict_probs(model, x, 2, seed=3, progress=False)
+    assert set(calls) == {(window, floor)}
+    torch.testing.assert_close(fast, naive_probs(model, x, 2, 3), rtol=0, atol=1e-5)
+
+
+class Twice(nn.Module):
+    """What is behind the convolution is read by another than the next step too."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.drop, self.head = nn.Conv2d(1, 4, 5), nn.Dropout2d(0.5), nn.Linear(4, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = F.relu(self.conv(x))
+        y = F.max_pool2d(x, 2)
+        return self.head(self.drop(y).mean((2, 3)) + x.mean((2, 3)))
+
+
+def test_what_others_read_too_is_kept(calls):
+    torch.manual_seed(0)
+    model, x = Twice(), torch.randn(9, 1, 12, 12)
+    fast = mc_dropout.predict_probs(model, x, 3, seed=3, progress=False)
+    assert set(calls) == {((1, 1), 0.0)}
+    torch.testing.assert_close(fast, naive_probs(model, x, 3, 3), rtol=0, atol=1e-5)
+
+
+def test_many_channels_are_left_to_pytorch(calls):
+    model = Images(nn.ReLU(), channels=5)
+    model(torch.randn(2, 5, 16, 17))
+    mc_dropout.predict_probs(model, torch.randn(9, 5, 16, 17), 2, seed=0, progress=False)
+    assert not calls
