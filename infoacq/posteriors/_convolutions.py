@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -16,13 +15,13 @@ from infoacq.posteriors._addends_kernel import LANES
 from infoacq.posteriors._ops import Kind
 from infoacq.posteriors._plan import Plan, Step
 from infoacq.posteriors._rooms import Rooms
+from infoacq.posteriors._seen import pair, pooling
 
 MIN_DRAWS = 6  # fewer do not pay for the addends
 _MIN_PLACES = 16  # of the kernel for each number that is handed on; fewer cost more memory traffic than they save work
 _FEW_CHANNELS = 4  # of images; PyTorch's convolution of them is slow
 _CACHE_BYTES = 256 * 2**10  # what the addends of a window may take
 _RELUS = (F.relu, torch.relu, "relu", "relu_")
-_POOLING = ("kernel_size", "stride", "padding", "dilation", "ceil_mode", "return_indices")
 
 
 @dataclass(frozen=True)
@@ -130,22 +129,16 @@ def find_shared_convolutions(plan: Plan) -> dict[Node, Convolution]:
 
 def _window(step: Step) -> tuple[int, int] | None:
     """The windows of a pooling by maxima, if they lie edge to edge from the first row and column on."""
-    if type(step.module) is nn.MaxPool2d:
-        given = {name: getattr(step.module, name) for name in _POOLING}
-    elif step.node.target is F.max_pool2d:
-        given = dict(zip(_POOLING, step.node.args[1:], strict=False)) | dict(step.node.kwargs)
-    else:
+    given = pooling(step.node, step.module) if _is_of_maxima(step) else None
+    if given is None or given["ceil_mode"]:
         return None
-    window = _pair(given["kernel_size"])
-    edge_to_edge = _pair(given.get("stride") or window) == window and _pair(given.get("padding", 0)) == (0, 0)
-    dense = _pair(given.get("dilation", 1)) == (1, 1)
-    plain = not given.get("ceil_mode", False) and not given.get("return_indices", False)
-    return window if edge_to_edge and dense and plain else None
+    window = pair(given["kernel_size"])
+    edge_to_edge = pair(given["stride"]) == window and pair(given["padding"]) == (0, 0)
+    return window if edge_to_edge and pair(given["dilation"]) == (1, 1) else None
 
 
-def _pair(given: Any) -> tuple[int, int]:
-    high, *wide = (given,) if isinstance(given, int) else given
-    return high, wide[0] if wide else high
+def _is_of_maxima(step: Step) -> bool:
+    return type(step.module) is nn.MaxPool2d or step.node.target is F.max_pool2d
 
 
 def _is_eligible(step: Step) -> bool:

@@ -11,6 +11,7 @@ from torch.fx import Graph, Node
 
 from infoacq.posteriors._dropout import DropoutLayer, is_alpha, mask_shape
 from infoacq.posteriors._ops import Kind, Traits, kind, traits
+from infoacq.posteriors._seen import Sides, seen_sides
 from infoacq.posteriors._trace import NotUnderstoodError, module_of, trace
 
 Modules = Mapping[Node, Any]  # by node that calls one
@@ -26,6 +27,7 @@ class Step:
     traits: Traits | None  # where the kind is CHANNELWISE
     cuts: bool  # a dropout node that leaves whole channels as they are or makes them zero
     until: Node | None  # the dropout node that cuts the output, if nothing else reads it before
+    seen: Sides | None  # the rows and columns of the output of a layer of images that somebody looks at
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,10 @@ def _drawn(graph: Graph) -> set[Node]:
 def _steps(nodes: list[Node], modules: Modules) -> tuple[Step, ...]:
     kinds = {node: kind(node, modules.get(node)) for node in nodes}
     until = _needed_by(kinds, modules)
+    cutting = [node for node in nodes if _cuts(node, modules)]
+    seen = seen_sides(nodes, modules, cutting)
     return tuple(
-        Step(node, module, kinds[node], traits(node, module), _cuts(node, modules), until.get(node))
+        Step(node, module, kinds[node], traits(node, module), node in cutting, until.get(node), seen.get(node))
         for node in nodes
         for module in (modules.get(node),)
     )

@@ -21,6 +21,7 @@ from infoacq.posteriors._masks import Masks
 from infoacq.posteriors._ops import Kind
 from infoacq.posteriors._parts import Part, dense
 from infoacq.posteriors._plan import Plan, Step
+from infoacq.posteriors._seen import under_convolution
 from infoacq.posteriors._trace import call
 
 
@@ -86,7 +87,7 @@ class Draw:
         if step.kind is Kind.LINEAR:
             tensor = F.linear(x.tensor, weight, bias)
         else:
-            tensor = convolve(step.module, x.tensor, weight, bias)
+            tensor = convolve(step.module, _looked_at(step, x.tensor), weight, bias)
         return Part(tensor, len(step.module.weight), kept, until=step.until if kept is not None else None)
 
     def kept_by(self, node: Node, like: Tensor) -> Tensor | None:
@@ -114,6 +115,12 @@ def _sub_weights(step: Step, x: Part, kept: Tensor | None) -> tuple[Tensor, Tens
     if x.kept is not None:
         weight = weight.index_select(1, x.kept)
     return weight * x.scale if x.scale != 1.0 else weight, bias
+
+
+def _looked_at(step: Step, x: Tensor) -> Tensor:
+    """The rows and columns on which the part of a convolution depends that somebody looks at."""
+    asked = under_convolution(step.seen, step.module) if step.seen is not None else None
+    return x if asked is None else x[..., : asked[0], : asked[1]]
 
 
 def convolve(layer: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
