@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from infoacq.posteriors import _addends, mc_dropout
+from infoacq.posteriors import _addends, _addends_kernel, mc_dropout
 from models.mnist_cnn import MNISTCNN
 from tests.posteriors.naive import naive_probs
 
@@ -155,3 +155,22 @@ def test_many_channels_are_left_to_pytorch(calls):
     model(torch.randn(2, 5, 16, 17))
     mc_dropout.predict_probs(model, torch.randn(9, 5, 16, 17), 2, seed=0, progress=False)
     assert not calls
+
+
+def test_without_a_folder_to_keep_it_in_the_kernel_is_compiled_all_the_same(monkeypatch):
+    asked = []
+
+    def njit(*, cache=False, **how):
+        asked.append(cache)
+        if cache:
+            raise RuntimeError("cannot cache function 'double': no locator available")
+        return before(**how)
+
+    before = _addends_kernel.njit
+    monkeypatch.setattr(_addends_kernel, "njit", njit)
+
+    def double(x):
+        return 2 * x
+
+    assert _addends_kernel._compiled(double)(3) == 6
+    assert asked == [True, False]
