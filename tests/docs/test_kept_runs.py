@@ -99,3 +99,17 @@ def test_repeated_mnist(name):
         assert numbers(cell)[0] == pytest.approx(median(curve[labels] for curve in of), abs=0.0501), labels
     needed = [reached(curve, 90.0) for curve in of]
     assert numbers(row[6]) == [200.0 if labels is None else labels for labels in needed]
+
+
+def test_early_stopping():
+    kept = found("early_stopping")["rows"]
+    table = rows("reproduce/README.md", "labels acquired, stopped by")
+    assert len(table) == 6
+    for case, cells in table.items():
+        acquired, rule = case.split(", ")
+        of = [row for row in kept if row["acquired"] == int(acquired)]
+        assert len(of) == 12  # six runs by two rules
+        prefix = "published_" if rule == "published" else ""
+        of = of if prefix else [row for row in of if row["rule"] == rule]
+        epochs, accuracy = (median(row[prefix + name] for row in of) for name in ("epochs", "accuracy"))
+        assert [float(cell) for cell in cells] == [epochs, round(100 * accuracy, 1)]
