@@ -14,28 +14,24 @@ from torch import Tensor, nn
 from torch.fx import Node
 from torch.fx.node import map_arg
 
-from infoacq.posteriors._addends import end_of_all, ends_of_draws
-from infoacq.posteriors._addends_kernel import LANES
-from infoacq.posteriors._convolutions import (
-    Convolution,
-    FirstConvolution,
-    find_first_convolution,
-    find_shared_convolutions,
-)
+from infoacq.posteriors._convolutions import Convolution
 from infoacq.posteriors._evaluation import device_of
+from infoacq.posteriors._first_convolution import FirstConvolution, find_first_convolution, find_shared_convolutions
 from infoacq.posteriors._masked import MaskedModel
 from infoacq.posteriors._masks import Masks
 from infoacq.posteriors._ops import Kind
 from infoacq.posteriors._outputs import class_scores
 from infoacq.posteriors._parts import Part
 from infoacq.posteriors._plan import Plan
+from infoacq.posteriors._planes import end_of_all, ends_of_draws
+from infoacq.posteriors._planes_kernel import LANES
 from infoacq.posteriors._subnetwork import Draw, convolve
-from infoacq.posteriors._threads import fitting_number, workers
+from infoacq.posteriors._threads import Map, fitting_number, workers
 from infoacq.posteriors._trace import attribute_of, call
 
 _CHUNK_ROWS = 256  # for each thread
 _CHUNK_BYTES = 64 * 2**20
-_ENDS_BYTES = 128 * 2**20  # what may be held of a convolution's outputs for all draws
+_ENDS_BYTES = 256 * 2**20  # what may be held of a convolution's outputs for all draws, if they kept all channels
 
 
 @dataclass(frozen=True)
@@ -68,7 +64,7 @@ class _Follower:
         columns: list[Tensor] = []
         with workers(min(self.threads, self.draws)) as in_threads:
             for numbers in self._groups(sum(block.rows for block in chunk)):
-                ends = in_threads(partial(self._ends, numbers), chunk)
+                ends = self._ends(numbers, chunk, in_threads)
                 columns += in_threads(partial(self._column, chunk, ends), enumerate(numbers))
                 self._give_back(ends)
         return torch.stack(columns, dim=1)
@@ -78,26 +74,25 @@ class _Follower:
         """How many candidates a chunk has at least, but the last one."""
         rows = _CHUNK_ROWS * max(2, self.threads)
         if self.first is not None:
-            rows = min(rows, max(LANES, _ENDS_BYTES // (self.draws * self.first.convolution.row_bytes)))
+            fitting = _ENDS_BYTES // (self.draws * self.first.last.row_bytes)
+            rows = max(LANES, min(rows, fitting) // LANES * LANES)  # whole groups of the kernels
         return rows
 
     def pieces(self, block: Tensor) -> Sequence[Tensor]:
-        """A block cut so that each thread has a piece of a chunk, in whole groups of the kernel."""
-        if self.first is None:
-            return (block,)
-        return torch.split(block, max(LANES, self.rows // self.threads // LANES * LANES))
+        """A block cut so that what the kernels give for it can be held."""
+        return (block,) if self.first is None else torch.split(block, self.rows)
 
     def _groups(self, rows: int) -> Iterator[range]:
-        group = self.draws if self.first is None else max(1, _ENDS_BYTES // (rows * self.first.convolution.row_bytes))
+        group = self.draws if self.first is None else max(1, _ENDS_BYTES // (rows * self.first.last.row_bytes))
         return (range(start, min(start + group, self.draws)) for start in range(0, self.draws, group))
 
-    def _ends(self, numbers: range, block: _Block) -> list[dict[Node, Any]]:
-        """For each draw, the nodes that are known beforehand."""
+    def _ends(self, numbers: range, chunk: list[_Block], in_threads: Map) -> list[list[dict[Node, Any]]]:
+        """For each block and draw, the nodes that are known beforehand."""
         if self.first is None:
-            return [{} for _ in numbers]
-        draws = [Draw(number, self.plan, self.masks) for number in numbers]
-        parts = ends_of_draws(self.first, draws, block.carried[self.first.source])
-        return [{} if part is None else {self.first.end: part, **self.first.skipped} for part in parts]
+            return [[{} for _ in numbers] for _ in chunk]
+        first, draws = self.first, [Draw(number, self.plan, self.masks) for number in numbers]
+        ends = ends_of_draws(first, draws, [block.carried[first.source] for block in chunk], in_threads)
+        return [[{} if end is None else {first.end: end, **first.skipped} for end in of_block] for of_block in ends]
 
     def _give_back(self, ends: list[list[dict[Node, Any]]]) -> None:
         for known in ends:

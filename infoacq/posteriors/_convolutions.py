@@ -1,9 +1,9 @@
-"""Which convolutions of a plan the kernel of `_addends` runs, and what it does behind them."""
+"""A convolution as the kernels run it: what they do behind it, and whether that pays."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import prod
 
 import torch
@@ -11,15 +11,17 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 from torch.fx import Node
 
-from infoacq.posteriors._addends_kernel import LANES
 from infoacq.posteriors._ops import Kind
-from infoacq.posteriors._plan import Plan, Step
-from infoacq.posteriors._rooms import Rooms
-from infoacq.posteriors._seen import pair, pooling
+from infoacq.posteriors._plan import Step
+from infoacq.posteriors._planes_kernel import LANES
+from infoacq.posteriors._seen import Sides, pair, pooling
+from infoacq.posteriors._winograd_kernel import SPREAD, TILE
 
-MIN_DRAWS = 6  # fewer do not pay for the addends
+Margins = tuple[int, int, int, int]  # left, right, above and below
+NO_MARGINS: Margins = (0, 0, 0, 0)
 _MIN_PLACES = 16  # of the kernel for each number that is handed on; fewer cost more memory traffic than they save work
-_FEW_CHANNELS = 4  # of images; PyTorch's convolution of them is slow
+_MIN_PLACES_BETWEEN = 9  # where a kernel reads that number while it is near
+_MOST_IN_TILES = 0.7  # of the products of a convolution as it is written
 _CACHE_BYTES = 256 * 2**10  # what the addends of a window may take
 _RELUS = (F.relu, torch.relu, "relu", "relu_")
 
@@ -29,9 +31,22 @@ class Convolution:
     """A convolution and the steps behind it that are done at once: the largest of each window, and zero at least."""
 
     step: Step
+    drop: Step | None = None  # the dropout of whole channels that it alone reads, where draws differ
     window: tuple[int, int] = (1, 1)
     relu: bool = False
     nodes: tuple[Node, ...] = ()  # of the steps behind it
+
+    @property
+    def dropped(self) -> Step:
+        """The dropout that it reads, where there is one."""
+        assert self.drop is not None
+        return self.drop
+
+    @property
+    def until(self) -> Node:
+        """The dropout that follows, where there is one."""
+        assert self.step.until is not None
+        return self.step.until
 
     @property
     def end(self) -> Node:
@@ -39,9 +54,27 @@ class Convolution:
         return (self.step.node, *self.nodes)[-1]
 
     @property
+    def sides(self) -> Sides:
+        """Of the convolution's output, as much of it as is looked at."""
+        high, wide = self.step.node.meta["shape"][2:]
+        seen = self.step.seen or (high, wide)  # which may be more than there is
+        return min(high, seen[0]), min(wide, seen[1])
+
+    @property
+    def handed_on(self) -> Sides:
+        """The sides of the value at `end`."""
+        return self.sides[0] // self.window[0], self.sides[1] // self.window[1]
+
+    @property
+    def margins(self) -> Margins:
+        """How many zeros are put beside the input."""
+        left, right, above, below = self.step.module._reversed_padding_repeated_twice
+        return left, right, above, below
+
+    @property
     def row_bytes(self) -> int:
-        """What this value takes for one candidate."""
-        return int(prod(self.end.meta["shape"][1:]) * self.step.module.weight.element_size())
+        """What the value at `end` takes for one candidate."""
+        return int(self.step.module.out_channels * prod(self.handed_on) * self.step.module.weight.element_size())
 
     def with_steps(self, steps: Sequence[Step]) -> Convolution:
         """With as many of the steps that follow as the kernel knows."""
@@ -61,70 +94,32 @@ class Convolution:
         window = _window(step) if self.window == (1, 1) else None
         return None if window is None else replace(self, window=window)
 
-    def pays(self, channels: int) -> bool:
-        """Whether the addends of so many input channels save work, and stay near the processor."""
-        places = prod(self.step.module.kernel_size) * prod(self.window)
-        addends = channels * self.window[0] * self.step.node.meta["shape"][3] * LANES
-        return places >= _MIN_PLACES and bool(addends * self.step.module.weight.element_size() <= _CACHE_BYTES)
-
-
-@dataclass(frozen=True)
-class FirstConvolution:
-    """A dropout of whole channels and the convolution that alone reads it."""
-
-    drop: Step
-    convolution: Convolution
-    rooms: Rooms = field(default_factory=Rooms)
+    def pays(self, *, between: bool = False) -> bool:
+        """Whether addends save work, and stay near the processor."""
+        module = self.step.module
+        places = prod(module.kernel_size) * prod(self.window)
+        addends = module.in_channels * self.window[0] * self.sides[1] * LANES * module.weight.element_size()
+        return places >= (_MIN_PLACES_BETWEEN if between else _MIN_PLACES) and bool(addends <= _CACHE_BYTES)
 
     @property
-    def source(self) -> Node:
-        """The node whose value all draws share."""
-        return self.drop.node.all_input_nodes[0]
-
-    @property
-    def end(self) -> Node:
-        """The node whose value is found for all draws."""
-        return self.convolution.end
-
-    @property
-    def skipped(self) -> dict[Node, None]:
-        """The nodes that nobody reads once that value is known."""
-        nodes = (self.drop.node, self.convolution.step.node, *self.convolution.nodes)
-        return dict.fromkeys(nodes[:-1])
+    def tiles_pay(self) -> bool:
+        """Whether it can be done in tiles, and whole tiles are less work than what is looked at."""
+        module = self.step.module
+        fits = (module.kernel_size, module.stride, module.dilation) == ((3, 3), (1, 1), (1, 1))
+        whole = prod(-(-side // TILE) for side in self.sides) * SPREAD**2
+        return fits and whole <= _MOST_IN_TILES * 9 * prod(self.sides)
 
 
-def find_first_convolution(plan: Plan, draws: int) -> FirstConvolution | None:
-    """The convolution behind the first dropout, where it pays to run it for all draws at once."""
-    if draws < MIN_DRAWS:
-        return None
-    steps = {step.node: step for step in plan.each}
-    for drop in plan.each:
-        if not drop.cuts or drop.node.all_input_nodes[0] in steps or len(drop.node.users) != 1:
-            continue
-        step = steps.get(next(iter(drop.node.users)))
-        if step is None or step.until is None or not _is_eligible(step):
-            continue
-        behind = [other for other in plan.each if other.until is step.until and other is not step]
-        convolution = Convolution(step).with_steps(behind)
-        if convolution.pays(step.module.in_channels):
-            return FirstConvolution(drop, convolution)
-    return None
-
-
-def find_shared_convolutions(plan: Plan) -> dict[Node, Convolution]:
-    """Convolutions of images that all draws share, by their nodes, where it pays."""
-    found = {}
-    steps = {step.node: step for step in plan.once}
-    for step in plan.once:
-        if not _is_eligible(step) or step.module.in_channels > _FEW_CHANNELS:
-            continue
-        behind, node = [], step.node
-        while len(node.users) == 1 and (node := next(iter(node.users))) in steps:
-            behind.append(steps[node])
-        convolution = Convolution(step).with_steps(behind)
-        if convolution.pays(step.module.in_channels):
-            found[step.node] = convolution
-    return found
+def is_eligible(step: Step) -> bool:
+    """Whether the kernels know this kind of convolution."""
+    module = step.module
+    if step.kind is not Kind.CONVOLVE or type(module) is not nn.Conv2d:
+        return False
+    return bool(
+        module.padding_mode == "zeros"
+        and module.weight.device.type == "cpu"
+        and module.weight.dtype in (torch.float32, torch.float64)
+    )
 
 
 def _window(step: Step) -> tuple[int, int] | None:
@@ -139,14 +134,3 @@ def _window(step: Step) -> tuple[int, int] | None:
 
 def _is_of_maxima(step: Step) -> bool:
     return type(step.module) is nn.MaxPool2d or step.node.target is F.max_pool2d
-
-
-def _is_eligible(step: Step) -> bool:
-    module = step.module
-    if step.kind is not Kind.CONVOLVE or type(module) is not nn.Conv2d:
-        return False
-    return bool(
-        module.padding_mode == "zeros"
-        and module.weight.device.type == "cpu"
-        and module.weight.dtype in (torch.float32, torch.float64)
-    )

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from infoacq.posteriors._chunks import follow
-from infoacq.posteriors._convolutions import MIN_DRAWS
+from infoacq.posteriors._first_convolution import MIN_DRAWS
 from infoacq.posteriors._masked import MaskedModel
 from infoacq.posteriors._outputs import class_scores
 from infoacq.posteriors._plan import make_plan

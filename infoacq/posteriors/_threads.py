@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import torch
 
@@ -19,6 +19,7 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 
+@runtime_checkable
 class Map(Protocol):
     """As the builtin, but at once and to a list."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -101,12 +101,15 @@ def predict_probs(
 
 
 def _scores(runner: MaskedModel, reader: Reader, draws: int, sink: Sink) -> Iterator[Float[Tensor, "n k c"]]:
-    where = device_of(runner.model)
+    where, row = device_of(runner.model), sink.rows
     stream = (block.to(where) for block in reader.after(sink.rows, sink.checksum))
-    first = next(stream, None)
-    if first is not None:
-        notice_functional_dropout(runner, first[:2])
-        yield from fastest_scorer(runner, first, draws, sink.rows)(chain([first], stream), draws)
+    for _, alike in groupby(stream, key=lambda block: block.shape[1:]):  # a way is found for inputs of one shape
+        first = next(alike)
+        if row == sink.rows:
+            notice_functional_dropout(runner, first[:2])
+        for scores in fastest_scorer(runner, first, draws, row)(chain([first], alike), draws):
+            row += len(scores)
+            yield scores
 
 
 def _check_arguments(draws: int, seed: int) -> None:

@@ -126,3 +126,18 @@ def test_a_hook_on_a_dropout_layer_sees_what_is_dropped():
     model[1].register_forward_hook(lambda module, args, output: seen.append(float((output == 0).float().mean())))
     mc_dropout.predict_probs(model, torch.randn(5, 1, 8, 8), 2, seed=0, progress=False)
     assert all(0.2 < share < 0.8 for share in seen[-2:])
+
+
+@pytest.mark.parametrize("draws", [3, 7])  # the kernels serve the latter
+@pytest.mark.parametrize("order", [(28, 36), (36, 28)])
+def test_images_of_several_sizes_are_scored_as_each_on_its_own(caplog, draws, order):
+    torch.manual_seed(0)
+    inner = (nn.Conv2d(6, 8, 5), nn.Dropout2d(0.5), nn.ReLU(), nn.Conv2d(8, 8, 3), nn.Dropout2d(0.5))
+    head = (nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(32, 3))
+    model = nn.Sequential(nn.Conv2d(1, 6, 3), nn.Dropout2d(0.5), nn.ReLU(), *inner, *head)
+    pool = [torch.randn(40, 1, side, side + 4) for side in order]
+    with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
+        fast = mc_dropout.predict_probs(model, pool, draws, seed=1, progress=False)
+    assert not caplog.text
+    expected = torch.cat([naive_probs(model, images, draws, 1) for images in pool])
+    torch.testing.assert_close(fast, expected, rtol=0, atol=1e-5)

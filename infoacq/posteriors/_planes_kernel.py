@@ -1,8 +1,7 @@
-"""The convolution behind the first dropout for many draws: addends and their sums, which never leave the caches.
+"""Convolutions of planes of candidates that all draws share, and the maxima behind them, which never leave the caches.
 
-For a few candidates side by side and one output channel, what each input channel adds to some rows of the output is
-computed once; every draw that keeps the output channel then adds up the input channels that it keeps, in long rows of
-candidates that the compiler makes vectors of, and keeps the largest of each window. Only that is written to memory.
+A few candidates lie side by side, so that rows are long and the compiler makes vectors of them. What each input channel
+adds to some rows of an output channel is computed once, and every draw adds up the addends of the channels it keeps.
 """
 
 from __future__ import annotations
@@ -13,20 +12,21 @@ import numpy as np
 from numba import njit, uint64
 
 LANES = 32  # candidates side by side: long enough rows, and addends (64 KiB for MNIST) that stay near the processor
-TAPS = 5  # places of the kernel whose products are added in one go
+TAPS = 9  # places of the kernel whose products make an addend in one go
 TERMS = 8  # addends that are added in one go
 
 
 class Layer(NamedTuple):
-    """A convolution and what follows it."""
+    """A convolution and what follows it, for all draws."""
 
     weight: Any  # (o, i, taps): places of the kernel, up to a multiple of TAPS with zeros
     bias: Any  # (o,)
-    offsets: Any  # (taps,): of these places from the first, in numbers
+    offsets: Any  # (taps,): of the places of the kernel from the first, in numbers
     stride: tuple[int, int]
-    sides: tuple[int, int]  # of the convolution's output
+    sides: tuple[int, int]  # of the convolution's output, as much of it as is looked at
     window: tuple[int, int]  # of the maxima that follow, edge to edge; what fills no window is left out
     floor: Any  # what is less becomes this
+    corner: tuple[int, int]  # where the first number of a plane goes; the margin is the reader's
 
 
 class Wanted(NamedTuple):
@@ -40,10 +40,11 @@ class Wanted(NamedTuple):
     scale: Any  # what each kept channel counts for
 
 
-def _compiled(function: Any) -> Any:
+def compiled(function: Any) -> Any:
     """By numba, once a machine, where there is a folder to keep the result in.
 
-    The liberties with rounding hide no NaN; the comparisons of maxima would (see `_addends`).
+    The liberties with rounding hide no NaN; the comparisons of maxima would (see `_planes`). What one compiled function
+    calls is in the same file: numba does not notice when another file changes.
     """
     compiler = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "reassoc", "nsz"}}
     try:
@@ -53,61 +54,59 @@ def _compiled(function: Any) -> Any:
 
 
 # Positions are unsigned throughout: numba would ask of others, each time, whether they count from the end.
-@_compiled
+@compiled
 @no_type_check
 def add_up(x, layer, wanted, out):
-    """Fill out (draw, n, place, oh, ow) from planes of candidates (groups, i, h, w, LANES)."""
-    high, wide = layer.sides[0] // layer.window[0], layer.sides[1] // layer.window[1]
+    """Fill out (draw, place, oh, ow, LANES) from planes (i, h, w, LANES) that all draws share."""
     size = layer.window[0] * layer.sides[1] * LANES
-    addends = np.zeros((x.shape[1] + 1) * size, x.dtype)  # the last are of no channel
+    addends = np.zeros((x.shape[0] + 1) * size, x.dtype)  # the last are of no channel
     sums = np.empty(size, x.dtype)
-    most = np.max(wanted.starts[1:] - wanted.starts[:-1])
-    largest = np.empty(most * high * wide * LANES, x.dtype)
-    for group in range(x.shape[0]):
-        for channel in range(len(layer.weight)):
-            first, last = wanted.starts[channel], wanted.starts[channel + 1]
-            for y in range(high if first < last else 0):
-                _fill(x, group, layer, channel, y * layer.window[0], addends)
-                for row in range(first, last):
-                    draw, to = wanted.draw[row], ((row - first) * high + y) * wide * LANES
-                    _add(addends, wanted.kept, wanted.kept_starts[draw], wanted.kept_starts[draw + 1], sums)
-                    _keep_largest(sums, layer, x.shape[4], wanted.scale, layer.bias[channel], largest, to)
-            _write(largest, wanted, first, last, group * LANES, out)
+    for channel in range(len(layer.weight)):
+        first, last = wanted.starts[channel], wanted.starts[channel + 1]
+        for y in range(layer.sides[0] // layer.window[0] if first < last else 0):
+            _fill(x, layer, channel, y * layer.window[0], addends)
+            for row in range(first, last):
+                draw, plane = wanted.draw[row], wanted.draw[row] * out.shape[1] + wanted.place[row]
+                _add(addends, wanted.kept, wanted.kept_starts[draw], wanted.kept_starts[draw + 1], sums)
+                _keep_largest(sums, layer, x.shape[3], wanted.scale, layer.bias[channel], out, plane, y)
 
 
-@_compiled
+@compiled
 @no_type_check
-def _fill(x, group, layer, channel, top, addends):
+def _fill(x, layer, channel, top, addends):
     """What each input channel adds to the rows of a window, from `top` on, of an output channel."""
-    _, channels, high, wide, _ = x.shape
+    channels, high, wide, _ = x.shape
     down, across = layer.stride
     runs, run = (1, layer.sides[1] * LANES) if across == 1 else (layer.sides[1], LANES)
     flat, weight, taps, at = x.reshape(x.size), layer.weight.reshape(layer.weight.size), len(layer.offsets), 0
     for inner in range(channels):
         first = (channel * channels + inner) * taps
         for row in range(top, top + layer.window[0]):
-            above = ((group * channels + inner) * high + row * down) * wide
+            above = (inner * high + row * down) * wide
             for column in range(runs):
-                _convolve(flat, (above + column * across) * LANES, weight, first, layer.offsets, addends, at, run)
+                _make(flat, (above + column * across) * LANES, weight, first, layer.offsets, addends, at, run)
                 at += run
 
 
-@_compiled
+@compiled
 @no_type_check
-def _convolve(x, source, weight, first, offsets, to, at, run):
-    """One run of neighbours: the sum over the places of the kernel."""
+def _make(x, source, weight, first, offsets, to, at, run):
+    """One run of neighbours of an addend: the sum over the places of the kernel."""
     source, at, length = uint64(source), uint64(at), uint64(run)
     for q in range(length):
         to[at + q] = 0
     for place in range(0, len(offsets), TAPS):
         o, w = offsets[place : place + TAPS], weight[first + place : first + place + TAPS]
         a, b, c, d, e = source + o[0], source + o[1], source + o[2], source + o[3], source + o[4]
+        f, g, h, i = source + o[5], source + o[6], source + o[7], source + o[8]
         of_a, of_b, of_c, of_d, of_e = w[0], w[1], w[2], w[3], w[4]
+        of_f, of_g, of_h, of_i = w[5], w[6], w[7], w[8]
         for q in range(length):
-            to[at + q] += of_a * x[a + q] + of_b * x[b + q] + of_c * x[c + q] + of_d * x[d + q] + of_e * x[e + q]
+            first_five = of_a * x[a + q] + of_b * x[b + q] + of_c * x[c + q] + of_d * x[d + q] + of_e * x[e + q]
+            to[at + q] += first_five + of_f * x[f + q] + of_g * x[g + q] + of_h * x[h + q] + of_i * x[i + q]
 
 
-@_compiled
+@compiled
 @no_type_check
 def _add(addends, kept, first, last, sums):
     """The sum of the addends that a draw keeps."""
@@ -124,17 +123,22 @@ def _add(addends, kept, first, last, sums):
             sums[q] += left + right
 
 
-@_compiled
+@compiled
 @no_type_check
-def _keep_largest(sums, layer, lanes, scale, bias, to, at):
-    """The largest of each window, scaled, with the bias; `lanes` is no constant, or the loops would be unrolled."""
+def _keep_largest(sums, layer, lanes, scale, bias, out, plane, y):
+    """The largest of each window, scaled, with the bias, to row `y` of a plane of `out`.
+
+    `lanes` is no constant, or the loops would be unrolled.
+    """
     high, wide = layer.window
-    size, width = uint64(lanes), uint64(len(sums) // high)
+    width, to = uint64(len(sums) // high), out.reshape(out.size)
+    size, columns = (width, 1) if wide == 1 else (uint64(lanes), layer.sides[1] // wide)  # one run where it can be
+    at = ((plane * out.shape[-3] + layer.corner[0] + y) * out.shape[-2] + layer.corner[1]) * lanes
     for row in range(uint64(1), uint64(high)):
         for q in range(width):
             other = sums[row * width + q]
             sums[q] = sums[q] if sums[q] > other else other
-    for column in range(layer.sides[1] // wide):
+    for column in range(columns):
         here, there = uint64(column * wide) * size, uint64(at) + uint64(column) * size
         for beside in range(uint64(1), uint64(wide)):
             for q in range(size):
@@ -143,17 +147,3 @@ def _keep_largest(sums, layer, lanes, scale, bias, to, at):
         for q in range(size):
             value = sums[here + q] * scale + bias
             to[there + q] = value if value > layer.floor else layer.floor
-
-
-@_compiled
-@no_type_check
-def _write(values, wanted, first, last, start, out):
-    """Candidates apart again: from (row, place, lane) to out (draw, n, place, oh, ow)."""
-    _, candidates, held, high, wide = out.shape
-    size, flat = high * wide, out.reshape(out.size)
-    for row in range(first, last):
-        for lane in range(min(LANES, candidates - start)):
-            to = ((wanted.draw[row] * candidates + start + lane) * held + wanted.place[row]) * size
-            at = (row - first) * size * LANES + lane
-            for q in range(size):
-                flat[uint64(to + q)] = values[uint64(at + q * LANES)]

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from infoacq.posteriors import _addends, _addends_kernel, mc_dropout
+from infoacq.posteriors import _planes, _planes_kernel, mc_dropout
 from models.mnist_cnn import MNISTCNN
 from tests.posteriors.naive import naive_probs
 
@@ -21,8 +21,8 @@ def calls(monkeypatch):
         seen.append((layer.window, layer.floor))
         kernel(planes, layer, wanted, out)
 
-    kernel = _addends.add_up
-    monkeypatch.setattr(_addends, "add_up", add_up)
+    kernel = _planes.add_up
+    monkeypatch.setattr(_planes, "add_up", add_up)
     return seen
 
 
@@ -120,7 +120,7 @@ class Images(nn.Module):
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize(("behind", "window", "floor"), BEHIND.values(), ids=BEHIND)
 def test_what_all_draws_share_of_images(calls, behind, window, floor, threads, monkeypatch):
-    monkeypatch.setattr(_addends, "fitting_number", lambda: threads)
+    monkeypatch.setattr(_planes, "fitting_number", lambda: threads)
     torch.manual_seed(0)
     model, x = Images(behind).eval(), torch.randn(70, 3, 16, 17)
     model(x)
@@ -166,11 +166,11 @@ def test_without_a_folder_to_keep_it_in_the_kernel_is_compiled_all_the_same(monk
             raise RuntimeError("cannot cache function 'double': no locator available")
         return before(**how)
 
-    before = _addends_kernel.njit
-    monkeypatch.setattr(_addends_kernel, "njit", njit)
+    before = _planes_kernel.njit
+    monkeypatch.setattr(_planes_kernel, "njit", njit)
 
     def double(x):
         return 2 * x
 
-    assert _addends_kernel._compiled(double)(3) == 6
+    assert _planes_kernel.compiled(double)(3) == 6
     assert asked == [True, False]

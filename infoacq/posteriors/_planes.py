@@ -1,0 +1,162 @@
+"""Convolutions of candidates side by side: those behind the first dropout for many draws at once, and those of images.
+
+The input of the first is the same for all draws but for the channels that are dropped, and it is linear in them: what
+each input channel adds to each output channel is computed once, and a draw's output is the sum over the channels that
+it keeps. For a 5x5 kernel that is a sixth of the work of one convolution a draw. The convolutions behind it read what
+is still near the processor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812
+from jaxtyping import Float
+from torch import Tensor
+
+from infoacq.posteriors._convolutions import Convolution
+from infoacq.posteriors._first_convolution import FirstConvolution
+from infoacq.posteriors._layers import Stage, layer_of_all, scale, stages, wanted_sums
+from infoacq.posteriors._parts import Part
+from infoacq.posteriors._planes_kernel import LANES, Wanted, add_up
+from infoacq.posteriors._rooms import Rooms
+from infoacq.posteriors._subnetwork import Draw
+from infoacq.posteriors._threads import Map, fitting_number
+from infoacq.posteriors._winograd_kernel import convolve
+
+_NEAR_BYTES = 64 * 2**20  # what the planes of some draws may take, to be still near the processor when they are read
+
+
+class _Draws(NamedTuple):
+    """Some draws, as the kernels have to know them."""
+
+    places: slice  # among all draws
+    wanted: Wanted
+    stages: list[Stage]
+
+
+def ends_of_draws(
+    first: FirstConvolution, draws: Sequence[Draw], blocks: Sequence[Float[Tensor, "_ i h w"]], in_threads: Map
+) -> list[list[Part | None]]:
+    """For each block, the value at `first.end` for each draw; None where it has to be found otherwise.
+
+    The tensors of the parts are rooms of `first.rooms`, to be given back.
+    """
+    if not all(_stay_finite(first.chain, x) for x in blocks):
+        return [[None] * len(draws) for _ in blocks]
+    some = max(1, _NEAR_BYTES // (LANES * first.convolution.row_bytes))
+    places = [slice(start, start + some) for start in range(0, len(draws), some)]
+    known = in_threads(partial(_known, first, draws, blocks[0]), places)
+    ends = [_unfilled(first, draws, x) for x in blocks]
+    in_threads(
+        lambda group: _fill(first, known, *group),
+        [
+            (x[start : start + LANES], [None if end is None else end.tensor[start : start + LANES] for end in parts])
+            for x, parts in zip(blocks, ends, strict=True)
+            for start in range(0, len(x), LANES)
+        ],
+    )
+    return ends
+
+
+def end_of_all(convolution: Convolution, x: Float[Tensor, "n i h w"]) -> Float[Tensor, "n o oh ow"] | None:
+    """The value at `convolution.end` where nothing is dropped; None where it has to be found otherwise."""
+    if not _stay_finite((convolution,), x):
+        return None
+    out = x.new_empty(len(x), convolution.step.module.out_channels, *convolution.handed_on)
+    keeps, stays = (torch.ones(1, channels, dtype=torch.bool) for channels in (x.shape[1], out.shape[1]))
+    left, right, _, _ = convolution.margins
+    layer, wanted = layer_of_all(convolution, x.shape[3] + left + right), wanted_sums(convolution, keeps, stays)
+
+    def fill(start: int) -> None:
+        planes = _side_by_side(x[start : start + LANES], convolution)
+        room = np.empty((1, *out.shape[1:], LANES), planes.dtype)
+        add_up(planes, layer, wanted, room)
+        _apart(room[0], out[start : start + LANES])
+
+    with ThreadPoolExecutor(fitting_number()) as pool:
+        list(pool.map(fill, range(0, len(x), LANES)))
+    return out
+
+
+def _known(first: FirstConvolution, draws: Sequence[Draw], x: Tensor, places: slice) -> _Draws:
+    masks = [
+        torch.stack([draw.mask(node, node.meta["shape"], x).flatten() for draw in draws[places]])
+        for node in first.dropouts
+    ]
+    left, right, _, _ = first.convolution.margins
+    wanted = wanted_sums(first.convolution, masks[0], masks[1])
+    return _Draws(places, wanted, list(stages(first, masks, x.shape[3] + left + right)))
+
+
+def _unfilled(first: FirstConvolution, draws: Sequence[Draw], x: Tensor) -> list[Part | None]:
+    until, sides, width = first.last.until, first.last.handed_on, first.last.step.module.out_channels
+    kept = [draw.kept_by(until, x) for draw in draws]
+    most = max(0 if k is None else len(k) for k in kept)
+    room = first.rooms.take(x, (len(draws), len(x) * max(1, most) * prod(sides)))
+    return [
+        None if k is None else Part(_start(row, (len(x), len(k), *sides)), width, k, until=until)
+        for k, row in zip(kept, room, strict=True)
+    ]
+
+
+def _start(row: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return row[: prod(shape)].view(shape)
+
+
+def _fill(first: FirstConvolution, known: Sequence[_Draws], x: Tensor, ends: Sequence[Tensor | None]) -> None:
+    """The ends of all draws for a group of candidates, for some draws after the others."""
+    planes = _side_by_side(x, first.convolution)
+    for draws in known:
+        shared, *own = draws.stages
+        with ExitStack() as stack:
+            room, *rooms = [
+                stack.enter_context(_room(first.rooms, x, stage.shape, stage.framed)) for stage in draws.stages
+            ]
+            works = [stack.enter_context(_room(first.rooms, x, (stage.work,))) for stage in own]
+            add_up(planes, shared.layers[0], draws.wanted, room)
+            for number, end in enumerate(ends[draws.places]):
+                given = room[number, : shared.held[number]]
+                for stage, work, out in zip(own, works, rooms, strict=True):
+                    convolve(given, stage.layers[number], work, out)
+                    given = out[: stage.held[number]]
+                if end is not None:
+                    _apart(given, end)
+
+
+def _apart(planes: Float[np.ndarray, "o h w lanes"], out: Float[Tensor, "n o h w"]) -> None:
+    """Fill `out` candidate by candidate; NumPy moves them faster than PyTorch or a loop of our own."""
+    out.flatten(1).numpy()[...] = planes.reshape(-1, LANES)[:, : len(out)].T
+
+
+@contextmanager
+def _room(rooms: Rooms, like: Tensor, shape: tuple[int, ...], framed: bool = False) -> Iterator[np.ndarray]:
+    with rooms.room(like, shape) as room:
+        yield (room.zero_() if framed else room).numpy()
+
+
+def _stay_finite(chain: Sequence[Convolution], x: Tensor) -> bool:
+    """Whether all are of one dtype, and no sum can leave its numbers; the kernels' maxima would hide what is none."""
+    most = torch.stack(x.aminmax()).abs().amax()
+    for convolution in chain:
+        layer = convolution.step.module
+        if layer.weight.dtype != x.dtype:
+            return False
+        most = most * scale(convolution) * layer.weight.abs().sum((1, 2, 3)).amax()
+        most = most if layer.bias is None else most + layer.bias.abs().amax()
+    return bool(most.isfinite())
+
+
+def _side_by_side(x: Float[Tensor, "n i h w"], convolution: Convolution) -> Float[np.ndarray, "i hp wp lanes"]:
+    """A group of candidates, as many as the kernel takes at once or filled up with zeros, on the last axis."""
+    margins = (*convolution.margins, 0, 0, 0, LANES - len(x))  # in the order of F.pad
+    padded = F.pad(x, margins) if any(margins) else x
+    planes: np.ndarray = padded.permute(1, 2, 3, 0).contiguous().numpy()
+    return planes
