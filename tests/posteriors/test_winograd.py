@@ -14,9 +14,10 @@ from infoacq.posteriors import _planes, mc_dropout
 from infoacq.posteriors._winograd_kernel import INPUTS, OUTPUTS, SPREAD, TILE, WEIGHTS, Tiled, convolve, cut, work_size
 from models.emnist_cnn import EMNISTCNN
 from tests.posteriors.naive import naive_probs
-from tests.posteriors.test_plan_property import ACTIVATIONS, POOLINGS, PS, check_equal
+from tests.posteriors.test_plan_property import ACTIVATIONS, POOLINGS, check_equal
 
 DRAWS = 6  # from so many on
+SHARES = st.sampled_from([0.0, 0.2, 0.5, 0.5, 0.5, 0.9, 1.0])
 
 
 @pytest.fixture
@@ -85,23 +86,26 @@ def test_the_kernel_equals_pytorch(dtype, kept, sides, window, corner, least, se
 @st.composite
 def chains(draw: st.DrawFn) -> nn.Sequential:
     """Two or three convolutions with whole channels dropped before and behind each, of 3x3 and of others."""
-    layers: list[nn.Module] = [nn.Conv2d(2, 5, 1), nn.Dropout2d(draw(PS))]
+    layers: list[nn.Module] = [nn.Conv2d(2, 5, 1), nn.Dropout2d(draw(SHARES))]
     channels = 5
     for _ in range(draw(st.integers(2, 3))):
         wide = draw(st.integers(1, 9))
-        kernel, stride, dilation = draw(st.sampled_from([(3, 1, 1)] * 6 + [(2, 1, 1), (3, (2, 1), 1), (3, 1, (1, 2))]))
-        padding = draw(st.sampled_from([0, 0, 1, "valid", (2, 1)]))
+        kernel, stride, dilation = draw(st.sampled_from([(3, 1, 1)] * 12 + [(2, 1, 1), (3, (2, 1), 1), (3, 1, (1, 2))]))
+        padding = draw(st.sampled_from([0, 1, 1, "same" if stride == 1 else 1, "valid", (2, 1)]))
         layers.append(nn.Conv2d(channels, wide, kernel, stride, padding, dilation, bias=draw(st.booleans())))
-        for behind in draw(st.lists(st.sampled_from(["relu", "pool", "norm", "act"]), max_size=2)):
+        for behind in draw(
+            st.lists(st.sampled_from(["relu", "relu", "relu", "window", "window", "pool", "norm", "act"]), max_size=2)
+        ):
             layers.append(
                 {
                     "relu": nn.ReLU,
+                    "window": lambda: nn.MaxPool2d(2),
                     "pool": draw(st.sampled_from([*POOLINGS, lambda: nn.MaxPool2d((1, 3))])),
                     "norm": lambda: nn.BatchNorm2d(wide),  # noqa: B023
                     "act": draw(st.sampled_from(ACTIVATIONS)),
                 }[behind]()
             )
-        layers.append(nn.Dropout2d(draw(PS)))
+        layers.append(nn.Dropout2d(draw(SHARES)))
         channels = wide
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(4 * channels, 3))
 
@@ -157,11 +161,13 @@ CASES = {
 
 
 @pytest.mark.parametrize(("second", "between", "used"), CASES.values(), ids=CASES)
-def test_it_is_used_where_it_is_known(calls, second, between, used):
+def test_it_is_used_where_it_is_known(calls, caplog, second, between, used):
     torch.manual_seed(0)
     model, x = Net(second(), between).eval(), torch.randn(40, 1, 24, 25)
     model(x)
-    fast = mc_dropout.predict_probs(model, x, DRAWS, seed=3, progress=False)
+    with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
+        fast = mc_dropout.predict_probs(model, x, DRAWS, seed=3, progress=False)
+    assert not caplog.text
     assert bool(calls) == used
     torch.testing.assert_close(fast, naive_probs(model, x, DRAWS, 3), rtol=0, atol=1e-5)
 
