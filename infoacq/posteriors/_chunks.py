@@ -21,6 +21,7 @@ from infoacq.posteriors._masked import MaskedModel
 from infoacq.posteriors._masks import Masks
 from infoacq.posteriors._ops import Kind
 from infoacq.posteriors._outputs import class_scores
+from infoacq.posteriors._own_masks import ends_of_own_draws
 from infoacq.posteriors._parts import Part
 from infoacq.posteriors._plan import Plan
 from infoacq.posteriors._planes import end_of_all, ends_of_draws
@@ -80,7 +81,8 @@ class _Follower:
 
     def pieces(self, block: Tensor) -> Sequence[Tensor]:
         """A block cut so that what the kernels give for it can be held."""
-        return (block,) if self.first is None else torch.split(block, self.rows)
+        whole = self.first is None or not self.consistent  # masks of a candidate's own are drawn for a whole block
+        return (block,) if whole else torch.split(block, self.rows)
 
     def _groups(self, rows: int) -> Iterator[range]:
         group = self.draws if self.first is None else max(1, _ENDS_BYTES // (rows * self.first.last.row_bytes))
@@ -90,8 +92,14 @@ class _Follower:
         """For each block and draw, the nodes that are known beforehand."""
         if self.first is None:
             return [[{} for _ in numbers] for _ in chunk]
-        first, draws = self.first, [Draw(number, self.plan, self.masks) for number in numbers]
-        ends = ends_of_draws(first, draws, [block.carried[first.source] for block in chunk], in_threads)
+        first, inputs = self.first, [block.carried[self.first.source] for block in chunk]
+        ends: list[list[Part | None]]
+        if self.consistent:
+            draws = [Draw(number, self.plan, self.masks) for number in numbers]
+            ends = ends_of_draws(first, draws, inputs, in_threads)
+        else:
+            own = [[Draw(number, self.plan, self.masks, block.start) for number in numbers] for block in chunk]
+            ends = [ends_of_own_draws(first, *each, in_threads) for each in zip(own, inputs, strict=True)]
         return [[{} if end is None else {first.end: end, **first.skipped} for end in of_block] for of_block in ends]
 
     def _give_back(self, ends: list[list[dict[Node, Any]]]) -> None:
@@ -121,7 +129,7 @@ def follow(
     """
     model, consistent = runner.model, runner.consistent
     threads = fitting_number() if plan.is_reentrant and device_of(model).type == "cpu" else 1
-    first = find_first_convolution(plan, draws) if consistent else None
+    first = find_first_convolution(plan, draws, consistent=consistent)
     follower = _Follower(plan, model, runner.masks, draws, consistent, first, threads)
     shared = find_shared_convolutions(plan)
     chunk: list[_Block] = []

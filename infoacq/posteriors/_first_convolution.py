@@ -55,8 +55,11 @@ class FirstConvolution:
         return dict.fromkeys(nodes[:-1])
 
 
-def find_first_convolution(plan: Plan, draws: int) -> FirstConvolution | None:
-    """The convolution behind the first dropout, where it pays to run it for all draws at once."""
+def find_first_convolution(plan: Plan, draws: int, *, consistent: bool) -> FirstConvolution | None:
+    """The convolution behind the first dropout, where it pays to run it for all draws at once.
+
+    With those behind it, unless each candidate has masks of its own.
+    """
     if draws < MIN_DRAWS:
         return None
     steps = {step.node: step for step in plan.each}
@@ -66,7 +69,7 @@ def find_first_convolution(plan: Plan, draws: int) -> FirstConvolution | None:
         convolution = _convolution_of(drop, plan, steps)
         if convolution is None:
             continue
-        further = tuple(_further(convolution, plan, steps))
+        further = tuple(_further(convolution, plan, steps)) if consistent else ()
         if convolution.pays(between=bool(further)):
             return FirstConvolution(convolution, further)
     return None

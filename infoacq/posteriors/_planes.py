@@ -31,7 +31,7 @@ from infoacq.posteriors._subnetwork import Draw
 from infoacq.posteriors._threads import Map, fitting_number
 from infoacq.posteriors._winograd_kernel import convolve
 
-_NEAR_BYTES = 64 * 2**20  # what the planes of some draws may take, to be still near the processor when they are read
+NEAR_BYTES = 64 * 2**20  # what the planes of some draws may take, to be still near the processor when they are read
 
 
 class _Draws(NamedTuple):
@@ -49,9 +49,9 @@ def ends_of_draws(
 
     The tensors of the parts are rooms of `first.rooms`, to be given back.
     """
-    if not all(_stay_finite(first.chain, x) for x in blocks):
+    if not all(stay_finite(first.chain, x) for x in blocks):
         return [[None] * len(draws) for _ in blocks]
-    some = max(1, _NEAR_BYTES // (LANES * first.convolution.row_bytes))
+    some = max(1, NEAR_BYTES // (LANES * first.convolution.row_bytes))
     places = [slice(start, start + some) for start in range(0, len(draws), some)]
     known = in_threads(partial(_known, first, draws, blocks[0]), places)
     ends = [_unfilled(first, draws, x) for x in blocks]
@@ -68,7 +68,7 @@ def ends_of_draws(
 
 def end_of_all(convolution: Convolution, x: Float[Tensor, "n i h w"]) -> Float[Tensor, "n o oh ow"] | None:
     """The value at `convolution.end` where nothing is dropped; None where it has to be found otherwise."""
-    if not _stay_finite((convolution,), x):
+    if not stay_finite((convolution,), x):
         return None
     out = x.new_empty(len(x), convolution.step.module.out_channels, *convolution.handed_on)
     keeps, stays = (torch.ones(1, channels, dtype=torch.bool) for channels in (x.shape[1], out.shape[1]))
@@ -76,10 +76,10 @@ def end_of_all(convolution: Convolution, x: Float[Tensor, "n i h w"]) -> Float[T
     layer, wanted = layer_of_all(convolution, x.shape[3] + left + right), wanted_sums(convolution, keeps, stays)
 
     def fill(start: int) -> None:
-        planes = _side_by_side(x[start : start + LANES], convolution)
+        planes = side_by_side(x[start : start + LANES], convolution)
         room = np.empty((1, *out.shape[1:], LANES), planes.dtype)
         add_up(planes, layer, wanted, room)
-        _apart(room[0], out[start : start + LANES])
+        apart(room[0], out[start : start + LANES])
 
     with ThreadPoolExecutor(fitting_number()) as pool:
         list(pool.map(fill, range(0, len(x), LANES)))
@@ -113,14 +113,14 @@ def _start(row: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 def _fill(first: FirstConvolution, known: Sequence[_Draws], x: Tensor, ends: Sequence[Tensor | None]) -> None:
     """The ends of all draws for a group of candidates, for some draws after the others."""
-    planes = _side_by_side(x, first.convolution)
+    planes = side_by_side(x, first.convolution)
     for draws in known:
         shared, *own = draws.stages
         with ExitStack() as stack:
             room, *rooms = [
-                stack.enter_context(_room(first.rooms, x, stage.shape, stage.framed)) for stage in draws.stages
+                stack.enter_context(numpy_room(first.rooms, x, stage.shape, stage.framed)) for stage in draws.stages
             ]
-            works = [stack.enter_context(_room(first.rooms, x, (stage.work,))) for stage in own]
+            works = [stack.enter_context(numpy_room(first.rooms, x, (stage.work,))) for stage in own]
             add_up(planes, shared.layers[0], draws.wanted, room)
             for number, end in enumerate(ends[draws.places]):
                 given = room[number, : shared.held[number]]
@@ -128,21 +128,21 @@ def _fill(first: FirstConvolution, known: Sequence[_Draws], x: Tensor, ends: Seq
                     convolve(given, stage.layers[number], work, out)
                     given = out[: stage.held[number]]
                 if end is not None:
-                    _apart(given, end)
+                    apart(given, end)
 
 
-def _apart(planes: Float[np.ndarray, "o h w lanes"], out: Float[Tensor, "n o h w"]) -> None:
+def apart(planes: Float[np.ndarray, "o h w lanes"], out: Float[Tensor, "n o h w"]) -> None:
     """Fill `out` candidate by candidate; NumPy moves them faster than PyTorch or a loop of our own."""
     out.flatten(1).numpy()[...] = planes.reshape(-1, LANES)[:, : len(out)].T
 
 
 @contextmanager
-def _room(rooms: Rooms, like: Tensor, shape: tuple[int, ...], framed: bool = False) -> Iterator[np.ndarray]:
+def numpy_room(rooms: Rooms, like: Tensor, shape: tuple[int, ...], framed: bool = False) -> Iterator[np.ndarray]:
     with rooms.room(like, shape) as room:
         yield (room.zero_() if framed else room).numpy()
 
 
-def _stay_finite(chain: Sequence[Convolution], x: Tensor) -> bool:
+def stay_finite(chain: Sequence[Convolution], x: Tensor) -> bool:
     """Whether all are of one dtype, and no sum can leave its numbers; the kernels' maxima would hide what is none."""
     most = torch.stack(x.aminmax()).abs().amax()
     for convolution in chain:
@@ -154,7 +154,7 @@ def _stay_finite(chain: Sequence[Convolution], x: Tensor) -> bool:
     return bool(most.isfinite())
 
 
-def _side_by_side(x: Float[Tensor, "n i h w"], convolution: Convolution) -> Float[np.ndarray, "i hp wp lanes"]:
+def side_by_side(x: Float[Tensor, "n i h w"], convolution: Convolution) -> Float[np.ndarray, "i hp wp lanes"]:
     """A group of candidates, as many as the kernel takes at once or filled up with zeros, on the last axis."""
     margins = (*convolution.margins, 0, 0, 0, LANES - len(x))  # in the order of F.pad
     padded = F.pad(x, margins) if any(margins) else x

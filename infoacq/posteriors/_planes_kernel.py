@@ -73,6 +73,26 @@ def add_up(x, layer, wanted, out):
 
 @compiled
 @no_type_check
+def add_up_separately(x, layer, keeps, scale, out):
+    """Fill out (draw, o, oh, ow, LANES), where each candidate keeps input channels of its own.
+
+    `keeps` (draw, i, LANES) is one for these and zero for the others, up to a multiple of TERMS channels.
+    """
+    size, lanes, flat = layer.window[0] * layer.sides[1] * LANES, uint64(x.shape[3]), keeps.reshape(keeps.size)
+    channels = uint64(keeps.shape[1])
+    addends = np.zeros(channels * size, x.dtype)  # the last are of no channel
+    sums = np.empty(size, x.dtype)
+    for channel in range(len(layer.weight)):
+        for y in range(layer.sides[0] // layer.window[0]):
+            _fill(x, layer, channel, y * layer.window[0], addends)
+            for draw in range(len(keeps)):
+                _add_kept(addends, flat, uint64(draw) * channels * lanes, channels, lanes, sums)
+                plane = draw * out.shape[1] + channel
+                _keep_largest(sums, layer, x.shape[3], scale, layer.bias[channel], out, plane, y)
+
+
+@compiled
+@no_type_check
 def _fill(x, layer, channel, top, addends):
     """What each input channel adds to the rows of a window, from `top` on, of an output channel."""
     channels, high, wide, _ = x.shape
@@ -121,6 +141,31 @@ def _add(addends, kept, first, last, sums):
             left = (addends[a + q] + addends[b + q]) + (addends[c + q] + addends[d + q])
             right = (addends[e + q] + addends[f + q]) + (addends[g + q] + addends[h + q])
             sums[q] += left + right
+
+
+@compiled
+@no_type_check
+def _add_kept(addends, keeps, first, channels, lanes, sums):
+    """The sum of the addends that each candidate keeps, by a draw's part of `keeps`, which begins at `first`.
+
+    `lanes` is no constant, for the same reason as below; two flat arrays are quickly known to lie apart.
+    """
+    size = uint64(len(sums))
+    for q in range(size):
+        sums[q] = 0
+    for at in range(uint64(0), uint64(channels), uint64(TERMS)):
+        a, r = at * size, first + at * lanes
+        b, c, d = a + size, a + size + size, a + size + size + size
+        e, f, g, h = d + size, d + size + size, d + size + size + size, d + size + size + size + size
+        s, t, u = r + lanes, r + lanes + lanes, r + lanes + lanes + lanes
+        v, w, x, y = u + lanes, u + lanes + lanes, u + lanes + lanes + lanes, u + lanes + lanes + lanes + lanes
+        for p in range(uint64(0), size, lanes):
+            for q in range(lanes):
+                of_four = keeps[r + q] * addends[a + p + q] + keeps[s + q] * addends[b + p + q]
+                of_four += keeps[t + q] * addends[c + p + q] + keeps[u + q] * addends[d + p + q]
+                others = keeps[v + q] * addends[e + p + q] + keeps[w + q] * addends[f + p + q]
+                others += keeps[x + q] * addends[g + p + q] + keeps[y + q] * addends[h + p + q]
+                sums[p + q] += of_four + others
 
 
 @compiled
