@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -73,12 +73,15 @@ def status(asked: argparse.Namespace) -> None:
         print(json.dumps(found, indent=1))
         return
     for entry in found:
-        under_way = "".join(f", trial {t} at step {s}" for t, s in entry["under_way"].items())
-        print(
-            f"{entry['folder']}  {entry['method']}: {entry['finished']} of {entry['trials']} trials finished{under_way}"
-        )
+        finished = f"{entry['finished']} of {entry['trials']} trials finished"
+        print(f"{entry['folder']}  {entry['method']}: {finished}{_under_way(entry['under_way'])}")
     if not found:
         print("nothing has been run yet")
+
+
+def _under_way(step_of: Mapping[int, int]) -> str:
+    at = {step: [trial for trial in step_of if step_of[trial] == step] for step in sorted(set(step_of.values()))}
+    return "".join(f", trial{'s' * (len(t) > 1)} {', '.join(map(str, t))} at step {step}" for step, t in at.items())
 
 
 def demo(asked: argparse.Namespace) -> None:

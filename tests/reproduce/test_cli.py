@@ -50,7 +50,12 @@ def test_a_log_half_way_shows_in_the_status(
     (tmp_path / log).parent.mkdir(parents=True)
     (tmp_path / log).write_bytes(b"".join((smoke_run / log).read_bytes().splitlines(keepends=True)[:3]))
     assert main(["status", "--out", str(tmp_path)]) == 0
-    assert "bald: 0 of 1 trials finished, trial 0 at step 2" in capsys.readouterr().out
+    assert "bald: 0 of 1 trials finished, trial 0 at step 2\n" in capsys.readouterr().out
+
+
+def test_trials_at_the_same_step_are_shown_together() -> None:
+    assert commands._under_way({}) == ""
+    assert commands._under_way({0: 21, 1: 4, 2: 21, 5: 21}) == ", trial 1 at step 4, trials 0, 2, 5 at step 21"
 
 
 def test_a_finished_log_of_other_settings_is_not_taken_for_done(
