@@ -81,8 +81,9 @@ class _Follower:
 
     def pieces(self, block: Tensor) -> Sequence[Tensor]:
         """A block cut so that what the kernels give for it can be held."""
-        whole = self.first is None or not self.consistent  # masks of a candidate's own are drawn for a whole block
-        return (block,) if whole else torch.split(block, self.rows)
+        # A model may look at all candidates of a block; and masks of a candidate's own are drawn for a whole one.
+        may_cut = self.first is not None and self.consistent and self.plan.keeps_candidates_apart
+        return torch.split(block, self.rows) if may_cut else (block,)
 
     def _groups(self, rows: int) -> Iterator[range]:
         group = self.draws if self.first is None else max(1, _ENDS_BYTES // (rows * self.first.last.row_bytes))
@@ -121,17 +122,17 @@ class _Follower:
 
 
 def follow(
-    plan: Plan, runner: MaskedModel, blocks: Iterable[Tensor], draws: int, row: int
+    plan: Plan, runner: MaskedModel, blocks: Iterable[Tensor], draws: int, row: int, *, by_kernels: bool
 ) -> Iterator[Float[Tensor, "n k c"]]:
     """Class scores of all draws for chunks of blocks, in order; memory does not grow with the number of blocks.
 
-    The first block is at `row` of the pool.
+    The first block is at `row` of the pool. `by_kernels`: what they give was compared with the model.
     """
     model, consistent = runner.model, runner.consistent
     threads = fitting_number() if plan.is_reentrant and device_of(model).type == "cpu" else 1
-    first = find_first_convolution(plan, draws, consistent=consistent)
+    first = find_first_convolution(plan, draws, consistent=consistent) if by_kernels else None
     follower = _Follower(plan, model, runner.masks, draws, consistent, first, threads)
-    shared = find_shared_convolutions(plan)
+    shared = find_shared_convolutions(plan) if by_kernels else {}
     chunk: list[_Block] = []
     for piece in chain.from_iterable(map(follower.pieces, blocks)):
         chunk.append(_Block(_run_shared(plan, model, shared, piece), len(piece), row))

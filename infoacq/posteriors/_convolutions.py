@@ -15,13 +15,14 @@ from infoacq.posteriors._ops import Kind
 from infoacq.posteriors._plan import Step
 from infoacq.posteriors._planes_kernel import LANES
 from infoacq.posteriors._seen import Sides, pair, pooling
-from infoacq.posteriors._winograd_kernel import SPREAD, TILE
+from infoacq.posteriors._winograd_kernel import SPREAD, TILE, work_size
 
 Margins = tuple[int, int, int, int]  # left, right, above and below
 NO_MARGINS: Margins = (0, 0, 0, 0)
 _MIN_PLACES = 16  # of the kernel for each number that is handed on; fewer cost more memory traffic than they save work
 _MIN_PLACES_BETWEEN = 9  # where a kernel reads that number while it is near
 _MOST_IN_TILES = 0.7  # of the products of a convolution as it is written
+_TILE_BYTES = 4 * 2**20  # what the tiles of a group may take, transformed; more go through memory
 _CACHE_BYTES = 256 * 2**10  # what the addends of a window may take
 _RELUS = (F.relu, torch.relu, "relu", "relu_")
 
@@ -80,7 +81,7 @@ class Convolution:
         """With as many of the steps that follow as the kernel knows."""
         convolution = self
         for step in steps:
-            more = convolution._with_step(step)
+            more = convolution._with_step(step) if step.kind is Kind.CHANNELWISE else None
             if more is None:
                 break
             convolution = replace(more, nodes=(*convolution.nodes, step.node))
@@ -103,11 +104,12 @@ class Convolution:
 
     @property
     def tiles_pay(self) -> bool:
-        """Whether it can be done in tiles, and whole tiles are less work than what is looked at."""
+        """Whether it can be done in tiles, and whole tiles are less work than what is looked at, and stay near."""
         module = self.step.module
         fits = (module.kernel_size, module.stride, module.dilation) == ((3, 3), (1, 1), (1, 1))
         whole = prod(-(-side // TILE) for side in self.sides) * SPREAD**2
-        return fits and whole <= _MOST_IN_TILES * 9 * prod(self.sides)
+        work = work_size(module.in_channels, self.sides, LANES) * module.weight.element_size()
+        return fits and whole <= _MOST_IN_TILES * 9 * prod(self.sides) and work <= _TILE_BYTES
 
 
 def is_eligible(step: Step) -> bool:

@@ -12,6 +12,7 @@ from infoacq.posteriors._plan import Plan, Step
 from infoacq.posteriors._rooms import Rooms
 
 MIN_DRAWS = 6  # fewer do not pay for the addends
+MIN_CANDIDATES = 8  # in a block; fewer leave most of the kernels' LANES empty
 _FEW_CHANNELS = 4  # of images; PyTorch's convolution of them is slow
 
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from infoacq.posteriors._first_convolution import FirstConvolution
 from infoacq.posteriors._layers import layer_of_all, scale
 from infoacq.posteriors._parts import Part
-from infoacq.posteriors._planes import NEAR_BYTES, apart, numpy_room, side_by_side, stay_finite
+from infoacq.posteriors._planes import NEAR_BYTES, apart, numpy_room, side_by_side, suits
 from infoacq.posteriors._planes_kernel import LANES, TERMS, add_up_separately
 from infoacq.posteriors._subnetwork import Draw
 from infoacq.posteriors._threads import Map
@@ -31,7 +31,7 @@ def ends_of_own_draws(
     The tensors of the parts are rooms of `first.rooms`, to be given back.
     """
     convolution = first.convolution
-    if not stay_finite((convolution,), x):
+    if not suits((convolution,), x):
         return [None] * len(draws)
     shape, width = (len(x), *x.shape[1:]), convolution.step.module.out_channels
     keeps = torch.stack([draw.mask(convolution.dropped.node, shape, x).flatten(1) for draw in draws])

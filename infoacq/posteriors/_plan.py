@@ -45,6 +45,13 @@ class Plan:
         """Whether two draws may run at once: all steps are PyTorch's own, none a module that may keep a state."""
         return all(_is_pytorchs(step) for step in self.each)
 
+    @property
+    def keeps_candidates_apart(self) -> bool:
+        """Whether each candidate is known to be scored by itself, whatever others are in its block."""
+        steps = [step for step in (*self.once, *self.each) if step.node.op not in ("placeholder", "get_attr")]
+        by_the_batch = [s for s in steps if s.kind is Kind.NORMALISE and s.module.running_mean is None]
+        return not by_the_batch and all(step.kind is not Kind.OTHER for step in steps)
+
 
 def make_plan(model: nn.Module, layers: Mapping[str, DropoutLayer], sample: Tensor, *, deep: bool) -> Plan:
     """Take a model in evaluation mode apart.

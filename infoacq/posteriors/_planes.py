@@ -22,14 +22,14 @@ from jaxtyping import Float
 from torch import Tensor
 
 from infoacq.posteriors._convolutions import Convolution
-from infoacq.posteriors._first_convolution import FirstConvolution
+from infoacq.posteriors._first_convolution import MIN_CANDIDATES, FirstConvolution
 from infoacq.posteriors._layers import Stage, layer_of_all, scale, stages, wanted_sums
 from infoacq.posteriors._parts import Part
 from infoacq.posteriors._planes_kernel import LANES, Wanted, add_up
 from infoacq.posteriors._rooms import Rooms
 from infoacq.posteriors._subnetwork import Draw
 from infoacq.posteriors._threads import Map, fitting_number
-from infoacq.posteriors._winograd_kernel import convolve
+from infoacq.posteriors._winograd_kernel import GROWTH, convolve
 
 NEAR_BYTES = 64 * 2**20  # what the planes of some draws may take, to be still near the processor when they are read
 
@@ -49,17 +49,19 @@ def ends_of_draws(
 
     The tensors of the parts are rooms of `first.rooms`, to be given back.
     """
-    if not all(stay_finite(first.chain, x) for x in blocks):
-        return [[None] * len(draws) for _ in blocks]
+    suited = [suits(first.chain, x) for x in blocks]
+    ends = [_unfilled(first, draws, x) if suit else _unknown(draws) for x, suit in zip(blocks, suited, strict=True)]
+    if not any(suited):
+        return ends
     some = max(1, NEAR_BYTES // (LANES * first.convolution.row_bytes))
     places = [slice(start, start + some) for start in range(0, len(draws), some)]
     known = in_threads(partial(_known, first, draws, blocks[0]), places)
-    ends = [_unfilled(first, draws, x) for x in blocks]
     in_threads(
         lambda group: _fill(first, known, *group),
         [
             (x[start : start + LANES], [None if end is None else end.tensor[start : start + LANES] for end in parts])
-            for x, parts in zip(blocks, ends, strict=True)
+            for x, parts, suit in zip(blocks, ends, suited, strict=True)
+            if suit
             for start in range(0, len(x), LANES)
         ],
     )
@@ -68,7 +70,7 @@ def ends_of_draws(
 
 def end_of_all(convolution: Convolution, x: Float[Tensor, "n i h w"]) -> Float[Tensor, "n o oh ow"] | None:
     """The value at `convolution.end` where nothing is dropped; None where it has to be found otherwise."""
-    if not stay_finite((convolution,), x):
+    if not suits((convolution,), x):
         return None
     out = x.new_empty(len(x), convolution.step.module.out_channels, *convolution.handed_on)
     keeps, stays = (torch.ones(1, channels, dtype=torch.bool) for channels in (x.shape[1], out.shape[1]))
@@ -107,6 +109,10 @@ def _unfilled(first: FirstConvolution, draws: Sequence[Draw], x: Tensor) -> list
     ]
 
 
+def _unknown(draws: Sequence[Draw]) -> list[Part | None]:
+    return [None] * len(draws)
+
+
 def _start(row: Tensor, shape: tuple[int, ...]) -> Tensor:
     return row[: prod(shape)].view(shape)
 
@@ -142,16 +148,20 @@ def numpy_room(rooms: Rooms, like: Tensor, shape: tuple[int, ...], framed: bool 
         yield (room.zero_() if framed else room).numpy()
 
 
-def stay_finite(chain: Sequence[Convolution], x: Tensor) -> bool:
-    """Whether all are of one dtype, and no sum can leave its numbers; the kernels' maxima would hide what is none."""
-    most = torch.stack(x.aminmax()).abs().amax()
-    for convolution in chain:
+def suits(chain: Sequence[Convolution], x: Tensor) -> bool:
+    """Whether the kernels may run a block: enough candidates, one dtype, and no sum that can leave its numbers.
+
+    Their maxima would hide what is no number any more.
+    """
+    if len(x) < MIN_CANDIDATES or any(convolution.step.module.weight.dtype != x.dtype for convolution in chain):
+        return False
+    most = reached = torch.stack(x.aminmax()).abs().amax()
+    for place, convolution in enumerate(chain):
         layer = convolution.step.module
-        if layer.weight.dtype != x.dtype:
-            return False
         most = most * scale(convolution) * layer.weight.abs().sum((1, 2, 3)).amax()
         most = most if layer.bias is None else most + layer.bias.abs().amax()
-    return bool(most.isfinite())
+        reached = torch.maximum(reached, most * (GROWTH if place else 1))  # those behind the first run in tiles
+    return bool(reached.isfinite())
 
 
 def side_by_side(x: Float[Tensor, "n i h w"], convolution: Convolution) -> Float[np.ndarray, "i hp wp lanes"]:

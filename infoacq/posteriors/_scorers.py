@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from infoacq.posteriors._chunks import follow
-from infoacq.posteriors._first_convolution import MIN_DRAWS
+from infoacq.posteriors._first_convolution import MIN_CANDIDATES, MIN_DRAWS
 from infoacq.posteriors._masked import MaskedModel
 from infoacq.posteriors._outputs import class_scores
 from infoacq.posteriors._plan import make_plan
@@ -21,7 +21,7 @@ from infoacq.posteriors._trace import NotUnderstoodError
 Scorer = Callable[[Iterable[Tensor], int], Iterator[Float[Tensor, "n k c"]]]  # of blocks and draws
 
 _log = logging.getLogger(__name__)
-_SAMPLE = 4  # candidates on which a way is compared with the model, under the first and the last of these draws
+_SAMPLE = MIN_CANDIDATES  # on these a way is compared with the model, under the first and the last of these draws
 _SAMPLE_DRAWS = MIN_DRAWS  # so that the sample goes the way of the pool
 _TOLERANCE = {torch.float64: 1e-8, torch.float32: 1e-4}
 _LOOSE_TOLERANCE = 3e-2  # half precision, and the shortened products of a GPU
@@ -52,7 +52,7 @@ def fastest_scorer(runner: MaskedModel, first: Tensor, draws: int, row: int) -> 
 
 def _by_plan(runner: MaskedModel, sample: Tensor, row: int, *, deep: bool) -> Scorer:
     plan = make_plan(runner.model, runner.masks.layers, sample, deep=deep)
-    return partial(follow, plan, runner, row=row)
+    return partial(follow, plan, runner, row=row, by_kernels=len(sample) >= MIN_CANDIDATES)
 
 
 def repeat_in_full(runner: MaskedModel, blocks: Iterable[Tensor], draws: int, row: int = 0) -> Iterator[Tensor]:

@@ -16,6 +16,7 @@ from infoacq.posteriors._planes_kernel import compiled
 TILE, SPREAD = 4, 6  # sides of a tile of the output, and of the input that it depends on
 AT_ONCE = 32  # output channels whose products are near the processor when they are read again
 OUTPUTS, INPUTS = 4, 3  # channels of one go; with more their weights do not stay in registers
+GROWTH = (10 * 19) ** 2  # what numbers may become between the transforms, in times of what the output may be
 WEIGHTS = (  # a row for each of the SPREAD numbers, from three of the kernel
     (1 / 4, 0, 0),
     (-1 / 6, -1 / 6, -1 / 6),
@@ -170,8 +171,7 @@ def _four(x, source, step, to, at, jump, length):
     b, q = a + s, p + j
     c, r = b + s, q + j
     d, t = c + s, r + j
-    e = d + s
-    f = e + s
+    e, f = d + s, d + s + s
     for k in range(uint64(length)):
         x1, x2, x3, x4 = x[b + k], x[c + k], x[d + k], x[e + k]
         sum_of_near, near, sum_of_far, far = x1 + x2, x1 - x2, x3 + x4, x3 - x4

@@ -77,7 +77,7 @@ def test_what_follows_is_done_at_once_where_it_is_known(calls, behind, window, f
 
 
 def test_few_draws_do_not_pay_for_it(calls):
-    model, x = Net(nn.ReLU()), torch.randn(5, 12, 16, 17)
+    model, x = Net(nn.ReLU()), torch.randn(9, 12, 16, 17)
     model.conv1 = nn.Conv2d(12, 12, 3)  # not one of images
     model(x)
     mc_dropout.predict_probs(model, x, DRAWS - 1, seed=0, progress=False)
