@@ -14,7 +14,7 @@ from torch import Tensor
 
 from infoacq.posteriors._convolutions import NO_MARGINS, Convolution, Margins
 from infoacq.posteriors._first_convolution import FirstConvolution
-from infoacq.posteriors._planes_kernel import LANES, TAPS, TERMS, TOGETHER, Layer, Wanted
+from infoacq.posteriors._planes_kernel import LANES, TAPS, TERMS, Layer, Wanted
 from infoacq.posteriors._seen import Sides
 from infoacq.posteriors._winograd_kernel import INPUTS, OUTPUTS, SPREAD, TILE, WEIGHTS, Tiled, cut, work_size
 
@@ -65,7 +65,7 @@ def layer_of_all(convolution: Convolution, width: int, frame: Margins = NO_MARGI
     offsets = ((np.arange(high)[:, None] * down * width + np.arange(wide) * across) * LANES).flatten()
     missing = -offsets.size % TAPS
     return Layer(
-        weight=F.pad(weight, (0, missing, 0, 0, 0, -len(weight) % TOGETHER)).contiguous().numpy(),
+        weight=F.pad(weight, (0, missing)).contiguous().numpy(),
         bias=bias.numpy(),
         offsets=np.pad(offsets, (0, missing)).astype(np.uint64),
         stride=module.stride,
@@ -100,7 +100,7 @@ def wanted_sums(convolution: Convolution, keeps: Bool[Tensor, "k i"], stays: Boo
     none = channels + torch.arange(TERMS).expand(len(keeps), TERMS)  # as many as fill the last go of each draw
     listed = torch.cat([keeps, none < channels + (-counts % TERMS)[:, None]], dim=1)
     return Wanted(
-        starts=_starts(F.pad(stays.sum(dim=0), (0, -stays.shape[1] % TOGETHER))),
+        starts=_starts(stays.sum(dim=0)),
         draw=draw.numpy(),
         place=place.numpy(),
         kept=listed.nonzero()[:, 1].clamp(max=channels).numpy().astype(np.uint64),

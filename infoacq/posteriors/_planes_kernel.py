@@ -12,15 +12,14 @@ import numpy as np
 from numba import njit, uint64
 
 LANES = 32  # candidates side by side: long enough rows, and addends (64 KiB for MNIST) that stay near the processor
-TAPS = 5  # places of the kernel whose products make an addend in one go
-TOGETHER = 2  # output channels whose addends are made in one go: what is read of the planes serves both
+TAPS = 9  # places of the kernel whose products make an addend in one go
 TERMS = 8  # addends that are added in one go
 
 
 class Layer(NamedTuple):
     """A convolution and what follows it, for all draws."""
 
-    weight: Any  # (o, i, taps): up to multiples of TOGETHER and of TAPS with zeros
+    weight: Any  # (o, i, taps): places of the kernel, up to a multiple of TAPS with zeros
     bias: Any  # (o,)
     offsets: Any  # (taps,): of the places of the kernel from the first, in numbers
     stride: tuple[int, int]
@@ -33,7 +32,7 @@ class Layer(NamedTuple):
 class Wanted(NamedTuple):
     """Which sums are wanted: rows of (draw, place among the output channels that it keeps), by output channel."""
 
-    starts: Any  # (o + 1,): the first row of each output channel, up to a multiple of TOGETHER
+    starts: Any  # (o + 1,): the first row of each output channel
     draw: Any  # (rows,)
     place: Any  # (rows,)
     kept: Any  # input channels of a draw, up to a multiple of TERMS with one that does not exist; then the next draw's
@@ -60,17 +59,16 @@ def compiled(function: Any) -> Any:
 def add_up(x, layer, wanted, out):
     """Fill out (draw, place, oh, ow, LANES) from planes (i, h, w, LANES) that all draws share."""
     size = layer.window[0] * layer.sides[1] * LANES
-    room = (x.shape[0] + 1) * size  # the last addends are of no channel
-    addends, sums = np.zeros(TOGETHER * room, x.dtype), np.empty(size, x.dtype)
-    for channel in range(0, len(layer.weight), TOGETHER):
-        first, second, last = wanted.starts[channel : channel + TOGETHER + 1]
+    addends = np.zeros((x.shape[0] + 1) * size, x.dtype)  # the last are of no channel
+    sums = np.empty(size, x.dtype)
+    for channel in range(len(layer.weight)):
+        first, last = wanted.starts[channel], wanted.starts[channel + 1]
         for y in range(layer.sides[0] // layer.window[0] if first < last else 0):
-            _fill(x, layer, channel, y * layer.window[0], addends, room)
+            _fill(x, layer, channel, y * layer.window[0], addends)
             for row in range(first, last):
                 draw, plane = wanted.draw[row], wanted.draw[row] * out.shape[1] + wanted.place[row]
-                starts, of = wanted.kept_starts[draw : draw + 2], channel + (row >= second)
-                _add(addends, uint64(room * (row >= second)), wanted.kept, starts[0], starts[1], sums)
-                _keep_largest(sums, layer, x.shape[3], wanted.scale, layer.bias[of], out, plane, y)
+                _add(addends, wanted.kept, wanted.kept_starts[draw], wanted.kept_starts[draw + 1], sums)
+                _keep_largest(sums, layer, x.shape[3], wanted.scale, layer.bias[channel], out, plane, y)
 
 
 @compiled
@@ -82,67 +80,63 @@ def add_up_separately(x, layer, keeps, scale, out):
     """
     size, lanes, flat = layer.window[0] * layer.sides[1] * LANES, uint64(x.shape[3]), keeps.reshape(keeps.size)
     channels = uint64(keeps.shape[1])
-    room = keeps.shape[1] * size  # the last addends are of no channel
-    addends, sums = np.zeros(TOGETHER * room, x.dtype), np.empty(size, x.dtype)
-    for channel in range(0, out.shape[1], TOGETHER):
+    addends = np.zeros(channels * size, x.dtype)  # the last are of no channel
+    sums = np.empty(size, x.dtype)
+    for channel in range(len(layer.weight)):
         for y in range(layer.sides[0] // layer.window[0]):
-            _fill(x, layer, channel, y * layer.window[0], addends, room)
-            for of in range(channel, min(channel + TOGETHER, out.shape[1])):
-                for draw in range(len(keeps)):
-                    first, base = uint64(draw) * channels * lanes, uint64(room * (of - channel))
-                    _add_kept(addends, base, flat, first, channels, lanes, sums)
-                    plane = draw * out.shape[1] + of
-                    _keep_largest(sums, layer, x.shape[3], scale, layer.bias[of], out, plane, y)
+            _fill(x, layer, channel, y * layer.window[0], addends)
+            for draw in range(len(keeps)):
+                _add_kept(addends, flat, uint64(draw) * channels * lanes, channels, lanes, sums)
+                plane = draw * out.shape[1] + channel
+                _keep_largest(sums, layer, x.shape[3], scale, layer.bias[channel], out, plane, y)
 
 
 @compiled
 @no_type_check
-def _fill(x, layer, channel, top, addends, room):
-    """What each input channel adds to the rows of a window, from `top` on, of an output channel and of the next."""
+def _fill(x, layer, channel, top, addends):
+    """What each input channel adds to the rows of a window, from `top` on, of an output channel."""
     channels, high, wide, _ = x.shape
     down, across = layer.stride
     runs, run = (1, layer.sides[1] * LANES) if across == 1 else (layer.sides[1], LANES)
     flat, weight, taps, at = x.reshape(x.size), layer.weight.reshape(layer.weight.size), len(layer.offsets), 0
     for inner in range(channels):
-        first, next_one = (channel * channels + inner) * taps, ((channel + 1) * channels + inner) * taps
-        ours, its = weight[first : first + taps], weight[next_one : next_one + taps]
+        first = (channel * channels + inner) * taps
         for row in range(top, top + layer.window[0]):
             above = (inner * high + row * down) * wide
             for column in range(runs):
-                _make(flat, (above + column * across) * LANES, ours, its, layer.offsets, addends, at, at + room, run)
+                _make(flat, (above + column * across) * LANES, weight, first, layer.offsets, addends, at, run)
                 at += run
 
 
 @compiled
 @no_type_check
-def _make(x, source, weight, other_weight, offsets, to, at, other_at, run):
-    """One run of neighbours of an addend, and of the next output channel's: sums over the places of the kernel."""
-    source, at, other_at, length = uint64(source), uint64(at), uint64(other_at), uint64(run)
+def _make(x, source, weight, first, offsets, to, at, run):
+    """One run of neighbours of an addend: the sum over the places of the kernel."""
+    source, at, length = uint64(source), uint64(at), uint64(run)
     for q in range(length):
         to[at + q] = 0
-        to[other_at + q] = 0
     for place in range(0, len(offsets), TAPS):
-        o, v, w = offsets[place : place + TAPS], weight[place : place + TAPS], other_weight[place : place + TAPS]
+        o, w = offsets[place : place + TAPS], weight[first + place : first + place + TAPS]
         a, b, c, d, e = source + o[0], source + o[1], source + o[2], source + o[3], source + o[4]
-        v_a, v_b, v_c, v_d, v_e = v[0], v[1], v[2], v[3], v[4]
-        w_a, w_b, w_c, w_d, w_e = w[0], w[1], w[2], w[3], w[4]
+        f, g, h, i = source + o[5], source + o[6], source + o[7], source + o[8]
+        of_a, of_b, of_c, of_d, of_e = w[0], w[1], w[2], w[3], w[4]
+        of_f, of_g, of_h, of_i = w[5], w[6], w[7], w[8]
         for q in range(length):
-            x_a, x_b, x_c, x_d, x_e = x[a + q], x[b + q], x[c + q], x[d + q], x[e + q]
-            to[at + q] += v_a * x_a + v_b * x_b + v_c * x_c + v_d * x_d + v_e * x_e
-            to[other_at + q] += w_a * x_a + w_b * x_b + w_c * x_c + w_d * x_d + w_e * x_e
+            first_five = of_a * x[a + q] + of_b * x[b + q] + of_c * x[c + q] + of_d * x[d + q] + of_e * x[e + q]
+            to[at + q] += first_five + of_f * x[f + q] + of_g * x[g + q] + of_h * x[h + q] + of_i * x[i + q]
 
 
 @compiled
 @no_type_check
-def _add(addends, base, kept, first, last, sums):
-    """The sum of the addends that a draw keeps, of those from `base` on."""
+def _add(addends, kept, first, last, sums):
+    """The sum of the addends that a draw keeps."""
     size = uint64(len(sums))
     for q in range(size):
         sums[q] = 0
     for at in range(first, last, TERMS):
         k = kept[at : at + TERMS]
-        a, b, c, d = base + k[0] * size, base + k[1] * size, base + k[2] * size, base + k[3] * size
-        e, f, g, h = base + k[4] * size, base + k[5] * size, base + k[6] * size, base + k[7] * size
+        a, b, c, d = k[0] * size, k[1] * size, k[2] * size, k[3] * size
+        e, f, g, h = k[4] * size, k[5] * size, k[6] * size, k[7] * size
         for q in range(size):
             left = (addends[a + q] + addends[b + q]) + (addends[c + q] + addends[d + q])
             right = (addends[e + q] + addends[f + q]) + (addends[g + q] + addends[h + q])
@@ -151,8 +145,8 @@ def _add(addends, base, kept, first, last, sums):
 
 @compiled
 @no_type_check
-def _add_kept(addends, base, keeps, first, channels, lanes, sums):
-    """The sum of the addends from `base` on that each candidate keeps, by a draw's part of `keeps`, from `first` on.
+def _add_kept(addends, keeps, first, channels, lanes, sums):
+    """The sum of the addends that each candidate keeps, by a draw's part of `keeps`, which begins at `first`.
 
     `lanes` is no constant, for the same reason as below; two flat arrays are quickly known to lie apart.
     """
@@ -160,7 +154,7 @@ def _add_kept(addends, base, keeps, first, channels, lanes, sums):
     for q in range(size):
         sums[q] = 0
     for at in range(uint64(0), uint64(channels), uint64(TERMS)):
-        a, r = base + at * size, first + at * lanes
+        a, r = at * size, first + at * lanes
         b, c, d = a + size, a + size + size, a + size + size + size
         e, f, g, h = d + size, d + size + size, d + size + size + size, d + size + size + size + size
         s, t, u = r + lanes, r + lanes + lanes, r + lanes + lanes + lanes

@@ -53,10 +53,7 @@ def test_the_kernel_equals_pytorch(dtype, channels, kernel, stride, window, leas
     expected = F.max_pool2d(wide.flatten(0, 1), window, window).clamp(min=least).unflatten(0, (draws, LANES))
     offsets = ((torch.arange(kernel[0])[:, None] * 10 + torch.arange(kernel[1])) * LANES).flatten()
     missing = -len(offsets) % TAPS
-    filled, places = (
-        F.pad(weight.flatten(2), (0, missing, 0, 0, 0, outer % 2)).numpy(),
-        F.pad(offsets, (0, missing)).numpy(),
-    )
+    filled, places = F.pad(weight.flatten(2), (0, missing)).numpy(), F.pad(offsets, (0, missing)).numpy()
     sides, floor = tuple(wide.shape[3:]), bias.numpy().dtype.type(least)
     layer = Layer(filled, bias.numpy(), places.astype(np.uint64), stride, sides, window, floor, (0, 0))
     kept = F.pad(keeps.transpose(1, 2), (0, 0, 0, -inner % TERMS)).to(dtype).contiguous().numpy()
