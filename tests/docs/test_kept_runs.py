@@ -90,9 +90,12 @@ def test_other_libraries():
             assert cell in (told or ["–"]), (name, size)
 
 
-@pytest.mark.parametrize("name", METHODS)
+REPEATED = {**METHODS, "BALD, free masks": "bald-free", "BatchBALD, 100 draws": "batchbald-k100"}
+
+
+@pytest.mark.parametrize("name", REPEATED)
 def test_repeated_mnist(name):
-    of = curves("repeated-mnist", METHODS[name])
+    of = curves("repeated-mnist", REPEATED[name])
     row = rows("reproduce/README.md", "method | trials | 0 labels")[name]
     assert int(row[0]) == len(of)
     for cell, labels in zip(row[1:6], (0, 50, 100, 150, 200), strict=True):
