@@ -99,6 +99,11 @@ def kind(node: Node, module: nn.Module | None) -> Kind:
     return Kind.NORMALISE if _rank(node) in _BATCH_NORMS.get(exact, ()) else _channelwise(node, module)
 
 
+def has_methods_of_its_own(module: nn.Module) -> bool:
+    """Whether something put on the instance hides a method of its class."""
+    return any(callable(getattr(type(module), name, None)) for name in vars(module))
+
+
 def _channelwise(node: Node, module: nn.Module | None) -> Kind:
     return Kind.OTHER if traits(node, module) is None else Kind.CHANNELWISE
 
@@ -109,8 +114,8 @@ def _asks_for_shape(node: Node) -> bool:
 
 
 def _type(module: nn.Module) -> type[nn.Module]:
-    """The exact class, since a subclass may do anything; so may a forward put on the instance."""
-    return nn.Module if "forward" in vars(module) else type(module)
+    """The exact class, since a subclass may do anything; so may a method put on the instance."""
+    return nn.Module if has_methods_of_its_own(module) else type(module)
 
 
 def _is_of_one_tensor(node: Node) -> bool:

@@ -33,8 +33,8 @@ def ends_of_own_draws(
     convolution = first.convolution
     if not suits((convolution,), x):
         return [None] * len(draws)
-    shape, width = (len(x), *x.shape[1:]), convolution.step.module.out_channels
-    keeps = torch.stack([draw.mask(convolution.dropped.node, shape, x).flatten(1) for draw in draws])
+    keeps = torch.stack([draw.mask(convolution.dropped.node, tuple(x.shape), x).flatten(1) for draw in draws])
+    width = convolution.step.module.out_channels
     ends = first.rooms.take(x, (len(draws), len(x), width, *convolution.handed_on))
     some = max(1, NEAR_BYTES // (LANES * convolution.row_bytes))
     left, right, _, _ = convolution.margins

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.fx import Graph, Node
 
 from infoacq.posteriors._dropout import DropoutLayer, is_alpha, mask_shape
-from infoacq.posteriors._ops import Kind, Traits, kind, traits
+from infoacq.posteriors._ops import Kind, Traits, has_methods_of_its_own, kind, traits
 from infoacq.posteriors._seen import Sides, seen_sides
 from infoacq.posteriors._trace import NotUnderstoodError, module_of, trace
 
@@ -140,7 +140,7 @@ def _is_pytorchs(step: Step) -> bool:
     if step.node.op == "call_method":
         return True
     owner = type(step.module) if step.module is not None else step.node.target
-    plain = step.module is None or "forward" not in vars(step.module)
+    plain = step.module is None or not has_methods_of_its_own(step.module)
     name = getattr(owner, "__module__", None) or ""
     return plain and name.partition(".")[0] in ("torch", "_operator", "builtins", "math")
 

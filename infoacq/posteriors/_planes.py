@@ -9,7 +9,6 @@ is still near the processor.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from math import prod
@@ -28,7 +27,7 @@ from infoacq.posteriors._parts import Part
 from infoacq.posteriors._planes_kernel import LANES, Wanted, add_up
 from infoacq.posteriors._rooms import Rooms
 from infoacq.posteriors._subnetwork import Draw
-from infoacq.posteriors._threads import Map, fitting_number
+from infoacq.posteriors._threads import Map, fitting_number, workers
 from infoacq.posteriors._winograd_kernel import GROWTH, convolve
 
 NEAR_BYTES = 64 * 2**20  # what the planes of some draws may take, to be still near the processor when they are read
@@ -83,8 +82,8 @@ def end_of_all(convolution: Convolution, x: Float[Tensor, "n i h w"]) -> Float[T
         add_up(planes, layer, wanted, room)
         apart(room[0], out[start : start + LANES])
 
-    with ThreadPoolExecutor(fitting_number()) as pool:
-        list(pool.map(fill, range(0, len(x), LANES)))
+    with workers(fitting_number()) as in_threads:
+        in_threads(fill, range(0, len(x), LANES))
     return out
 
 

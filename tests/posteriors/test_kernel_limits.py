@@ -1,5 +1,6 @@
 """Where the kernels must not be used, though the first candidates of the pool would not show it, or do not pay."""
 
+import logging
 from collections import OrderedDict
 
 import pytest
@@ -49,6 +50,34 @@ def test_a_forward_of_an_instances_own(calls, name):
     model(x)
     check_equal(model, x)
     assert set(calls) == {"add_up"}
+
+
+def test_a_convolutions_own_way_of_an_instance(calls):
+    torch.manual_seed(0)
+    conv, x = nn.Conv2d(1, 5, 5), torch.randn(20, 1, 12, 12) * 5
+    way = conv._conv_forward
+    conv._conv_forward = lambda images, weight, bias: way(images.clamp(-2, 2), weight, bias)
+    x[:10] *= 0.01  # it does not show in these
+    check_equal(nn.Sequential(conv, nn.ReLU(), nn.Dropout2d(0.5), nn.Flatten(), nn.Linear(5 * 64, 3)), x)
+    assert calls == []
+
+
+def test_a_pool_that_asks_for_gradients(calls, caplog):
+    torch.manual_seed(0)
+    with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
+        check_equal(MNISTCNN(), torch.randn(40, 1, 28, 28, requires_grad=True), 1e-6)
+    assert calls
+    assert not caplog.text
+
+
+def test_a_convolution_that_sees_nothing_but_its_margin():
+    """With channels last PyTorch 2.14 takes the process down."""
+    torch.manual_seed(0)
+    conv = nn.Conv2d(5, 3, (3, 1), stride=(1, 2), padding=(3, 1), dilation=2)
+    model = nn.Sequential(nn.Dropout2d(0.5), conv, nn.Flatten(), nn.LazyLinear(3), nn.Dropout(0.5))
+    x = torch.randn(9, 5, 1, 1)
+    model(x)
+    check_equal(model, x)
 
 
 def passing_on(layer: nn.Conv2d) -> nn.Conv2d:
