@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -43,7 +44,7 @@ def falling(scores: Scores) -> int:
 def scores_figure(
     experiment: Experiment, found: Sequence[Row], note: str, published: Mapping[str, Scores]
 ) -> Figure | None:
-    """Medians over steps and trials with bands from quartile to quartile; and every batch where it comes near log K.
+    """Medians over steps and trials with bands from quartile to quartile; and each batch near log K, if one comes near.
 
     `published` holds the batches of the authors' own runs by method. None if no batch was chosen jointly.
     """
@@ -58,15 +59,24 @@ def scores_figure(
     axes.set_title(f"{experiment.title}{note}", loc="left")
     axes.set_ylabel("what the batch so far tells of the draws (nats)")
     axes.set_ylim(0, 1.1 * max(row.logs[0].steps[0].log_draws for row, _ in shown))
-    near.axhline(0.0, color="black", linestyle=":", linewidth=1)
-    near.set_ylabel("the same less log K, where it comes near")
-    near.set_ylim(-NEAR, NEAR)
-    for panel, corner in ((axes, "lower right"), (near, "upper left")):
-        panel.set_xlabel("picks")
-        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-        panel.legend(frameon=False, loc=corner, fontsize="small")
-        panel.spines[["top", "right"]].set_visible(False)
+    _finish(axes, "lower right")
+    if any(max(line.get_ydata()) > -NEAR for line in near.lines):
+        near.axhline(0.0, color="black", linestyle=":", linewidth=1)
+        near.set_ylabel("the same less log K, where it comes near")
+        near.set_ylim(-NEAR, NEAR)
+        _finish(near, "upper left")
+    else:  # nothing to look at closely
+        near.remove()
+        axes.set_subplotspec(figure.add_gridspec(1, 1)[0])
+        figure.set_size_inches(6.5, 4.5)
     return figure
+
+
+def _finish(panel: Axes, corner: Literal["lower right", "upper left"]) -> None:
+    panel.set_xlabel("picks")
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    panel.legend(frameon=False, loc=corner, fontsize="small")
+    panel.spines[["top", "right"]].set_visible(False)
 
 
 def _draw(axes: Axes, near: Axes, row: Row, batches: Scores, published: Scores | None, draws: int) -> None:

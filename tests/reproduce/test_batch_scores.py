@@ -52,6 +52,13 @@ def test_medians_pick_by_pick_beside_the_bound_and_the_published() -> None:
     assert not any("BALD (1" in label for label in lines)
 
 
+@pytest.mark.parametrize(("last", "panels"), [(2.2, 1), (2.29, 2)])
+def test_batches_are_shown_closely_where_one_comes_near_the_bound(last: float, panels: int) -> None:
+    figure = scores_figure(THREE, [row(BATCHBALD_10K, 10, [1.0, 2.0, 2.1], [1.0, 2.0, last])], "", {})
+    assert figure is not None
+    assert len(figure.axes) == panels
+
+
 @pytest.mark.parametrize("found", [[row(BALD_KEPT, 10, [1.0, 2.0, 3.0])], [row(BATCHBALD_10K, 10, [])]])
 def test_without_a_joint_score_there_is_no_figure(found: list[Row]) -> None:
     assert scores_figure(THREE, found, "", {}) is None
