@@ -16,7 +16,7 @@ from torch.fx.node import map_arg
 
 from infoacq.posteriors._convolutions import Convolution
 from infoacq.posteriors._evaluation import device_of
-from infoacq.posteriors._first_convolution import FirstConvolution, find_first_convolution, find_shared_convolutions
+from infoacq.posteriors._first_convolution import ByKernels, FirstConvolution
 from infoacq.posteriors._masked import MaskedModel
 from infoacq.posteriors._masks import Masks
 from infoacq.posteriors._ops import Kind
@@ -42,6 +42,7 @@ class _Block:
     carried: dict[Node, Any]
     rows: int
     start: int  # place of the first in the pool
+    whole: bool  # a channel that draws may leave out holds what is no number
 
     @property
     def nbytes(self) -> int:
@@ -116,26 +117,27 @@ class _Follower:
         shared = Draw(number, self.plan, self.masks)
         scores = []
         for block, known in zip(chunk, ends, strict=True):
-            draw = shared if self.consistent else Draw(number, self.plan, self.masks, block.start)
+            row = None if self.consistent else block.start
+            draw = Draw(number, self.plan, self.masks, row, block.whole) if block.whole or row is not None else shared
             scores.append(class_scores(draw.run(block.carried | known[place]), block.rows))
         return torch.cat(scores)
 
 
 def follow(
-    plan: Plan, runner: MaskedModel, blocks: Iterable[Tensor], draws: int, row: int, *, by_kernels: bool
+    plan: Plan, runner: MaskedModel, blocks: Iterable[Tensor], draws: int, row: int, *, kernels: ByKernels
 ) -> Iterator[Float[Tensor, "n k c"]]:
     """Class scores of all draws for chunks of blocks, in order; memory does not grow with the number of blocks.
 
-    The first block is at `row` of the pool. `by_kernels`: what they give was compared with the model.
+    The first block is at `row` of the pool.
     """
     model, consistent = runner.model, runner.consistent
     threads = fitting_number() if plan.is_reentrant and device_of(model).type == "cpu" else 1
-    first = find_first_convolution(plan, draws, consistent=consistent) if by_kernels else None
-    follower = _Follower(plan, model, runner.masks, draws, consistent, first, threads)
-    shared = find_shared_convolutions(plan) if by_kernels else {}
+    follower = _Follower(plan, model, runner.masks, draws, consistent, kernels.first, threads)
     chunk: list[_Block] = []
     for piece in chain.from_iterable(map(follower.pieces, blocks)):
-        chunk.append(_Block(_run_shared(plan, model, shared, piece), len(piece), row))
+        carried = _run_shared(plan, model, kernels.shared, piece)
+        whole = not all(torch.stack(carried[node].aminmax()).isfinite().all() for node in plan.cut_first)
+        chunk.append(_Block(carried, len(piece), row, whole))
         row += len(piece)
         rows, size = sum(b.rows for b in chunk), sum(b.nbytes for b in chunk)
         if rows >= follower.rows or size >= _CHUNK_BYTES:

@@ -12,7 +12,7 @@ from infoacq.posteriors._plan import Plan, Step
 from infoacq.posteriors._rooms import Rooms
 
 MIN_DRAWS = 6  # fewer do not pay for the addends
-MIN_CANDIDATES = 8  # in a block; fewer leave most of the kernels' LANES empty
+MIN_CANDIDATES = 24  # in a block; fewer leave too many of the kernels' LANES empty
 _FEW_CHANNELS = 4  # of images; PyTorch's convolution of them is slow
 
 
@@ -56,7 +56,23 @@ class FirstConvolution:
         return dict.fromkeys(nodes[:-1])
 
 
-def find_first_convolution(plan: Plan, draws: int, *, consistent: bool) -> FirstConvolution | None:
+@dataclass(frozen=True)
+class ByKernels:
+    """The convolutions of a plan that the kernels run."""
+
+    first: FirstConvolution | None = None
+    shared: Mapping[Node, Convolution] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return self.first is not None or bool(self.shared)
+
+
+def find_convolutions(plan: Plan, draws: int, *, consistent: bool) -> ByKernels:
+    """Those for which the kernels pay, in blocks that fill their lanes."""
+    return ByKernels(_find_first(plan, draws, consistent=consistent), _find_shared(plan))
+
+
+def _find_first(plan: Plan, draws: int, *, consistent: bool) -> FirstConvolution | None:
     """The convolution behind the first dropout, where it pays to run it for all draws at once.
 
     With those behind it, unless each candidate has masks of its own.
@@ -95,7 +111,7 @@ def _further(convolution: Convolution, plan: Plan, steps: Mapping[Node, Step]) -
         convolution = behind
 
 
-def find_shared_convolutions(plan: Plan) -> dict[Node, Convolution]:
+def _find_shared(plan: Plan) -> dict[Node, Convolution]:
     """Convolutions of images that all draws share, by their nodes, where it pays."""
     found = {}
     steps = {step.node: step for step in plan.once}

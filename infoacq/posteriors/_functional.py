@@ -13,6 +13,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from infoacq.posteriors._evaluation import uncompiled
 from infoacq.posteriors._masked import MaskedModel
 
 _FUNCTIONS = (
@@ -104,7 +105,7 @@ def refuse_dropout_that_is_on(member: nn.Module, batch: Tensor, number: int) -> 
         ValueError: its predictions are random.
     """
     noted: list[DropoutCall] = []
-    with _Watch(noted):
+    with _Watch(noted), uncompiled():
         member(batch.clone())
     names = ", ".join(sorted({call.name for call in noted if call.active and call.p > 0.0}))
     if names:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from infoacq.posteriors._dropout import DropoutLayer, drop, dropout_layers
-from infoacq.posteriors._evaluation import evaluating
+from infoacq.posteriors._evaluation import evaluating, uncompiled
 from infoacq.posteriors._masks import Masks
 
 
@@ -67,7 +67,7 @@ def masked(model: nn.Module, seed: int, *, consistent: bool = True) -> Iterator[
     layers = dropout_layers(model)
     runner = MaskedModel(model, Masks(layers, seed), consistent)
     handles: list[RemovableHandle] = []
-    with evaluating(model):
+    with evaluating(model), uncompiled():
         try:
             for place, layer in enumerate(layers.values()):
                 handles.append(layer.register_forward_hook(partial(runner.drop, place), prepend=True))

@@ -41,6 +41,12 @@ class Plan:
     output: Node
 
     @property
+    def cut_first(self) -> tuple[Node, ...]:
+        """What all draws share and each cuts to the channels that it keeps."""
+        sources = {step.node.all_input_nodes[0] for step in self.each if step.cuts}
+        return tuple(node for node in self.carried if node in sources)
+
+    @property
     def is_reentrant(self) -> bool:
         """Whether two draws may run at once: all steps are PyTorch's own, none a module that may keep a state."""
         return all(_is_pytorchs(step) for step in self.each)

@@ -8,6 +8,7 @@ is still near the processor.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -31,6 +32,8 @@ from infoacq.posteriors._threads import Map, fitting_number, workers
 from infoacq.posteriors._winograd_kernel import GROWTH, convolve
 
 NEAR_BYTES = 64 * 2**20  # what the planes of some draws may take, to be still near the processor when they are read
+
+_log = logging.getLogger(__name__)
 
 
 class _Draws(NamedTuple):
@@ -148,12 +151,22 @@ def numpy_room(rooms: Rooms, like: Tensor, shape: tuple[int, ...], framed: bool 
 
 
 def suits(chain: Sequence[Convolution], x: Tensor) -> bool:
-    """Whether the kernels may run a block: enough candidates, one dtype, and no sum that can leave its numbers.
+    """Whether the kernels may run a block; if not, debug messages say why."""
+    dtypes = {convolution.step.module.weight.dtype for convolution in chain}
+    if len(x) < MIN_CANDIDATES:
+        reason = f"they run {LANES} side by side"
+    elif dtypes != {x.dtype}:
+        reason = f"its {x.dtype} meets other dtypes"
+    elif not _stay_finite(chain, x):
+        reason = "its sums may leave the floating-point numbers"
+    else:
+        return True
+    _log.debug("no kernels for a block of %d candidates: %s", len(x), reason)
+    return False
 
-    Their maxima would hide what is no number any more.
-    """
-    if len(x) < MIN_CANDIDATES or any(convolution.step.module.weight.dtype != x.dtype for convolution in chain):
-        return False
+
+def _stay_finite(chain: Sequence[Convolution], x: Tensor) -> bool:
+    """Whether no sum can leave the numbers of the dtype: the kernels' maxima would hide what is none any more."""
     most = reached = torch.stack(x.aminmax()).abs().amax()
     for place, convolution in enumerate(chain):
         layer = convolution.step.module

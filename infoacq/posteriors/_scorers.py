@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from infoacq.posteriors._chunks import follow
-from infoacq.posteriors._first_convolution import MIN_CANDIDATES, MIN_DRAWS
+from infoacq.posteriors._first_convolution import MIN_CANDIDATES, MIN_DRAWS, ByKernels, find_convolutions
 from infoacq.posteriors._masked import MaskedModel
 from infoacq.posteriors._outputs import class_scores
 from infoacq.posteriors._plan import make_plan
@@ -21,24 +21,24 @@ from infoacq.posteriors._trace import NotUnderstoodError
 Scorer = Callable[[Iterable[Tensor], int], Iterator[Float[Tensor, "n k c"]]]  # of blocks and draws
 
 _log = logging.getLogger(__name__)
-_SAMPLE = MIN_CANDIDATES  # on these a way is compared with the model, under the first and the last of these draws
-_SAMPLE_DRAWS = MIN_DRAWS  # so that the sample goes the way of the pool
+_SAMPLE = 8  # on so many a way is compared with the model, where no kernels want more
+_SAMPLE_DRAWS = MIN_DRAWS  # under the first and the last of these; so many that the sample goes the way of the pool
 _TOLERANCE = {torch.float64: 1e-8, torch.float32: 1e-4}
 _LOOSE_TOLERANCE = 3e-2  # half precision, and the shortened products of a GPU
 
 
 def fastest_scorer(runner: MaskedModel, first: Tensor, draws: int, row: int) -> Scorer:
     """A function from blocks of inputs, the first of which is at `row` of the pool, to scores in the same order."""
-    ways: tuple[tuple[str, Callable[[], Scorer]], ...] = (
-        ("the graph of all modules", lambda: _by_plan(runner, sample, row, deep=True)),
-        ("the graph of the modules with dropout", lambda: _by_plan(runner, sample, row, deep=False)),
-        ("modules noted before the first dropout", lambda: partial(repeat_with_replay, runner, row=row)),
+    ways: tuple[tuple[str, Callable[[], tuple[Scorer, int]]], ...] = (
+        ("the graph of all modules", lambda: _by_plan(runner, first, draws, row, deep=True)),
+        ("the graph of the modules with dropout", lambda: _by_plan(runner, first, draws, row, deep=False)),
+        ("modules noted before the first dropout", lambda: (partial(repeat_with_replay, runner, row=row), _SAMPLE)),
     )
-    sample, name = first[:_SAMPLE], type(runner.model).__name__
+    name = type(runner.model).__name__
     for way, make in ways:
         try:
-            scorer = make()
-            if _agrees(scorer, runner, sample, draws, row):
+            scorer, rows = make()
+            if _agrees(scorer, runner, first[:rows], draws, row):
                 return scorer
             reason = "it gives other scores than the model's own forward"
         except NotUnderstoodError as error:
@@ -50,9 +50,14 @@ def fastest_scorer(runner: MaskedModel, first: Tensor, draws: int, row: int) -> 
     return partial(repeat_in_full, runner, row=row)
 
 
-def _by_plan(runner: MaskedModel, sample: Tensor, row: int, *, deep: bool) -> Scorer:
-    plan = make_plan(runner.model, runner.masks.layers, sample, deep=deep)
-    return partial(follow, plan, runner, row=row, by_kernels=len(sample) >= MIN_CANDIDATES)
+def _by_plan(runner: MaskedModel, first: Tensor, draws: int, row: int, *, deep: bool) -> tuple[Scorer, int]:
+    """The way, and how many candidates show whether it is right."""
+    plan = make_plan(runner.model, runner.masks.layers, first[:_SAMPLE], deep=deep)
+    kernels = find_convolutions(plan, draws, consistent=runner.consistent)
+    if kernels and len(first) < MIN_CANDIDATES:
+        _log.debug("no kernels for the pool: its first block has %d candidates, not %d", len(first), MIN_CANDIDATES)
+        kernels = ByKernels()
+    return partial(follow, plan, runner, row=row, kernels=kernels), MIN_CANDIDATES if kernels else _SAMPLE
 
 
 def repeat_in_full(runner: MaskedModel, blocks: Iterable[Tensor], draws: int, row: int = 0) -> Iterator[Tensor]:

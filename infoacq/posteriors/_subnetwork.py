@@ -30,12 +30,14 @@ class Draw:
     """The masks of one draw and the weights of its sub-network, each made when first asked for.
 
     `row` is the place of the first candidate in the pool where each has masks of its own; None: all share them.
+    `whole`: no channel is left out, so that what is no number in one of them shows as it does in the model.
     """
 
     number: int
     plan: Plan
     masks: Masks
     row: int | None = None
+    whole: bool = False
     _kept: dict[Node, Tensor | None] = field(default_factory=dict)
     _weights: dict[Node, tuple[Tensor, Tensor | None]] = field(default_factory=dict)
 
@@ -91,8 +93,8 @@ class Draw:
         return Part(tensor, len(step.module.weight), kept, until=step.until if kept is not None else None)
 
     def kept_by(self, node: Node, like: Tensor) -> Tensor | None:
-        """The channels that a dropout node leaves; None if it leaves none, or not the same to all candidates."""
-        if self.row is not None:
+        """The channels that a dropout node leaves; None if it leaves none, or others to each candidate."""
+        if self.row is not None or self.whole:
             return None
         if node not in self._kept:
             kept = self.mask(node, node.meta["shape"], like).flatten().nonzero().flatten()

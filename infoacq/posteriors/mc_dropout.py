@@ -21,7 +21,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from infoacq.posteriors._evaluation import device_of, on_device, untouched, warn_of_batch_statistics
+from infoacq.posteriors._evaluation import as_written, device_of, on_device, untouched, warn_of_batch_statistics
 from infoacq.posteriors._functional import notice_functional_dropout
 from infoacq.posteriors._inputs import Reader, blocks, pool_size
 from infoacq.posteriors._masked import MaskedModel, masked
@@ -48,8 +48,8 @@ def predict_probs(
     """Class probabilities of each candidate under each dropout draw, detached and on the CPU.
 
     Every `nn.Dropout*` layer of the model is turned on, all else runs in evaluation mode, and the model is left as it
-    was. Draw j has masks that depend on the seed and on j alone: they are the same for each candidate, batch size,
-    device and shard, and asking for more draws keeps the first ones.
+    was; if it is compiled, it runs as it is written. Draw j has masks that depend on the seed and on j alone: they are
+    the same for each candidate, batch size, device and shard, and asking for more draws keeps the first ones.
 
     Args:
         model: any module with dropout layers that maps a batch of inputs to (n, c) class scores.
@@ -79,6 +79,7 @@ def predict_probs(
     """
     _check_arguments(draws, seed)
     check_output_kind(output)
+    model = as_written(model)
     facts: Facts = {"draws": int(draws), "seed": int(seed), "consistent": consistent, "output": output}
     part = as_part(out)
     if part is not None or isinstance(out, (str, Path)):

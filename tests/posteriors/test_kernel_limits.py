@@ -11,7 +11,7 @@ from infoacq.posteriors import _chunks, _planes, mc_dropout
 from models.mnist_cnn import MNISTCNN
 from tests.posteriors.naive import naive_probs
 
-DRAWS, CANDIDATES = 6, 8  # from so many on
+DRAWS, CANDIDATES = 6, 24  # from so many on
 
 
 @pytest.fixture
@@ -39,14 +39,28 @@ def test_few_candidates(calls, first):
     assert len(calls) == (0 if first < CANDIDATES else 2 * (1 + 1 + 2 * 8))  # two convolutions, in groups of 32
 
 
+def test_why_a_block_is_run_without_is_said(caplog):
+    torch.manual_seed(0)
+    blocks = [torch.randn(n, 1, 28, 28) for n in (256, CANDIDATES - 1)]
+    blocks[0][40] *= 1e38
+    with caplog.at_level(logging.DEBUG, "infoacq.posteriors"), pytest.raises(ValueError, match="NaN or infinity"):
+        mc_dropout.predict_probs(MNISTCNN(), blocks, DRAWS, seed=3, progress=False)
+    assert "no kernels for a block of 256 candidates: its sums may leave the floating-point numbers" in caplog.text
+    assert f"no kernels for a block of {CANDIDATES - 1} candidates: they run 32 side by side" in caplog.text
+    caplog.clear()
+    with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
+        mc_dropout.predict_probs(MNISTCNN(), blocks[1:], DRAWS, seed=3, progress=False)
+    assert "no kernels for the pool: its first block has 23 candidates, not 24" in caplog.text
+
+
 @pytest.mark.parametrize("name", ["relu", "pool"])
 def test_a_forward_of_an_instances_own(calls, name):
     torch.manual_seed(0)
     behind = OrderedDict(relu=nn.ReLU(), pool=nn.MaxPool2d(2))
     behind[name].forward = lambda x: x.clamp(0, 1)
     model = nn.Sequential(nn.Conv2d(1, 5, 5), nn.Sequential(behind), nn.Dropout2d(0.5), nn.Flatten(), nn.LazyLinear(3))
-    x = torch.randn(20, 1, 12, 12) * 5
-    x[:10] *= 0.01  # it does not show in these
+    x = torch.randn(40, 1, 12, 12) * 5
+    x[:30] *= 0.01  # it does not show in these
     model(x)
     check_equal(model, x)
     assert set(calls) == {"add_up"}
@@ -54,10 +68,10 @@ def test_a_forward_of_an_instances_own(calls, name):
 
 def test_a_convolutions_own_way_of_an_instance(calls):
     torch.manual_seed(0)
-    conv, x = nn.Conv2d(1, 5, 5), torch.randn(20, 1, 12, 12) * 5
+    conv, x = nn.Conv2d(1, 5, 5), torch.randn(40, 1, 12, 12) * 5
     way = conv._conv_forward
     conv._conv_forward = lambda images, weight, bias: way(images.clamp(-2, 2), weight, bias)
-    x[:10] *= 0.01  # it does not show in these
+    x[:30] *= 0.01  # it does not show in these
     check_equal(nn.Sequential(conv, nn.ReLU(), nn.Dropout2d(0.5), nn.Flatten(), nn.Linear(5 * 64, 3)), x)
     assert calls == []
 
@@ -93,8 +107,8 @@ def test_numbers_that_would_overflow_between_the_transforms_alone(calls, size, u
     chain = [passing_on(nn.Conv2d(8, 8, 3)), nn.Dropout2d(0.5), passing_on(nn.Conv2d(8, 8, 3, padding=1)), nn.ReLU()]
     model = nn.Sequential(nn.Dropout2d(0.5), *chain, nn.Dropout2d(0.5), nn.Flatten(), nn.Linear(8 * 64, 3))
     model[-1].weight.data /= size
-    x = torch.randn(12, 8, 10, 10)
-    x[10] = size * torch.randn(8, 10, 10).sign()
+    x = torch.randn(30, 8, 10, 10)
+    x[28] = size * torch.randn(8, 10, 10).sign()
     check_equal(model, x)
     assert calls.count("convolve") == DRAWS * (2 if used else 1)  # the comparison, and the pool
 
@@ -104,7 +118,7 @@ def test_tiles_that_do_not_stay_near(calls, side, used):
     torch.manual_seed(0)
     convolutions = [nn.Conv2d(1, 8, 1), nn.Dropout2d(0.5), nn.Conv2d(8, 64, 3), nn.Dropout2d(0.5), nn.Conv2d(64, 9, 3)]
     model = nn.Sequential(*convolutions, nn.Dropout2d(0.5), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(9, 3))
-    check_equal(model, torch.randn(9, 1, side, side))
+    check_equal(model, torch.randn(CANDIDATES, 1, side, side))
     assert ("convolve" in calls) == used
 
 

@@ -92,7 +92,7 @@ def test_a_pool_in_batches_equals_the_naive_way(model, calls, caplog, monkeypatc
 
 
 def test_it_serves_from_six_draws_on(model, calls):
-    x = torch.randn(9, 1, 28, 28)
+    x = torch.randn(24, 1, 28, 28)
     mc_dropout.predict_probs(model, x, DRAWS - 1, seed=0, consistent=False, progress=False)
     assert calls == []
     mc_dropout.predict_probs(model, x, DRAWS, seed=0, consistent=False, progress=False)

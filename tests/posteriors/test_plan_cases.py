@@ -141,3 +141,17 @@ def test_images_of_several_sizes_are_scored_as_each_on_its_own(caplog, draws, or
     assert not caplog.text
     expected = torch.cat([naive_probs(model, images, draws, 1) for images in pool])
     torch.testing.assert_close(fast, expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_no_number_shows_though_its_channel_is_dropped(seed):
+    """As in the model, where zero times infinity is none; candidates that ways are compared on do not have it."""
+    inner = (nn.Conv2d(8, 4, 3), nn.ReLU(), nn.Dropout2d(0.5), nn.Flatten(), nn.Linear(4 * 16, 3))
+    model, x = nn.Sequential(nn.Conv2d(1, 8, 3), nn.Dropout2d(0.5), *inner), torch.randn(30, 1, 8, 8)
+    x[29] = 1e38
+    with torch.no_grad():
+        model[0].weight.copy_(1e-38 * torch.randn(8, 1, 3, 3))
+        model[0].weight[2] = 9.0
+    assert not naive_probs(model, x, 1, seed)[29].isfinite().any()
+    with pytest.raises(ValueError, match="NaN or infinity for candidate 29"):
+        mc_dropout.predict_probs(model, x, 1, seed=seed, progress=False)

@@ -147,7 +147,7 @@ def convolutions_between_dropouts(draw: st.DrawFn) -> nn.Sequential:
 @given(
     model=convolutions_between_dropouts(),
     seed=st.integers(0, 2**32 - 1),
-    rows=st.sampled_from([1, 8, 70]),
+    rows=st.sampled_from([1, 24, 70]),
     consistent=st.booleans(),
 )
 def test_a_convolution_for_all_draws_at_once_equals_the_naive_way(caplog, recwarn, model, seed, rows, consistent):
@@ -161,5 +161,5 @@ def check_equal(caplog, model: nn.Module, x: Tensor, draws: int, seed: int, *, c
     with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
         caplog.clear()
         fast = mc_dropout.predict_probs(model, x, draws, seed=seed, consistent=consistent, progress=False)
-    assert not caplog.text
+    assert "no draws by" not in caplog.text
     torch.testing.assert_close(fast, naive_probs(model, x, draws, seed, consistent=consistent), rtol=0, atol=1e-5)

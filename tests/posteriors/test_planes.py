@@ -77,7 +77,7 @@ def test_what_follows_is_done_at_once_where_it_is_known(calls, behind, window, f
 
 
 def test_few_draws_do_not_pay_for_it(calls):
-    model, x = Net(nn.ReLU()), torch.randn(9, 12, 16, 17)
+    model, x = Net(nn.ReLU()), torch.randn(24, 12, 16, 17)
     model.conv1 = nn.Conv2d(12, 12, 3)  # not one of images
     model(x)
     mc_dropout.predict_probs(model, x, DRAWS - 1, seed=0, progress=False)
@@ -144,7 +144,7 @@ class Twice(nn.Module):
 
 def test_what_others_read_too_is_kept(calls):
     torch.manual_seed(0)
-    model, x = Twice(), torch.randn(9, 1, 12, 12)
+    model, x = Twice(), torch.randn(24, 1, 12, 12)
     fast = mc_dropout.predict_probs(model, x, 3, seed=3, progress=False)
     assert set(calls) == {((1, 1), 0.0)}
     torch.testing.assert_close(fast, naive_probs(model, x, 3, 3), rtol=0, atol=1e-5)
@@ -153,7 +153,7 @@ def test_what_others_read_too_is_kept(calls):
 def test_many_channels_are_left_to_pytorch(calls):
     model = Images(nn.ReLU(), channels=5)
     model(torch.randn(2, 5, 16, 17))
-    mc_dropout.predict_probs(model, torch.randn(9, 5, 16, 17), 2, seed=0, progress=False)
+    mc_dropout.predict_probs(model, torch.randn(24, 5, 16, 17), 2, seed=0, progress=False)
     assert not calls
 
 
