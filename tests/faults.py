@@ -167,6 +167,13 @@ FAULTS = [
         ("tests/posteriors/test_trap_22_consistent.py",),
     ),
     Fault(
+        "rounding decides between equal gains",
+        "infoacq/maximisers/scoring.py",
+        "return scored.resolution * max(scored.magnitude, abs(largest)) if np.isfinite(largest) else 0.0",
+        "return 0.0",
+        ("tests/test_ties.py",),
+    ),
+    Fault(
         "candidates are ranked by gain times cost",
         "infoacq/wrappers/cost_aware.py",
         "to_host(self.objective.gains(state, candidates)) / self._relative",

@@ -2,8 +2,8 @@
 
 Run it as `python -m tests.mutation` from the repository's root, by hand: it takes some minutes. For each fault a copy
 of the repository is changed in one place and the tests that should see it are run. A fault that no test sees makes the
-exit code 1, and so does one whose place is not found any more. The faults themselves are in tests/faults.py and
-tests/faults_of_stores.py.
+exit code 1, and so does one whose place is not found any more. The faults themselves are in tests/faults.py,
+tests/faults_of_stores.py and tests/faults_of_draws.py.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 from tests.faults import FAULTS, Fault
+from tests.faults_of_draws import FAULTS_OF_DRAWS
 from tests.faults_of_stores import FAULTS_OF_STORES
 
 ROOT = Path(__file__).parents[1]
@@ -25,9 +26,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="only faults whose name contains one of these")
     options = parser.parse_args()
-    chosen = [
-        f for f in FAULTS + FAULTS_OF_STORES if not options.names or any(name in f.name for name in options.names)
-    ]
+    faults = FAULTS + FAULTS_OF_STORES + FAULTS_OF_DRAWS
+    chosen = [f for f in faults if not options.names or any(name in f.name for name in options.names)]
     print(f"{'fault':<52} {'in':<34} caught by", flush=True)
     missed = 0
     for fault in chosen:

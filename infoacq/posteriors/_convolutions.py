@@ -11,10 +11,10 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 from torch.fx import Node
 
-from infoacq.posteriors._ops import Kind
+from infoacq.posteriors._ops import Kind, Sides, pair
 from infoacq.posteriors._plan import Step
 from infoacq.posteriors._planes_kernel import LANES
-from infoacq.posteriors._seen import Sides, pair, pooling
+from infoacq.posteriors._seen import pooling
 from infoacq.posteriors._winograd_kernel import SPREAD, TILE, work_size
 
 Margins = tuple[int, int, int, int]  # left, right, above and below
@@ -69,8 +69,17 @@ class Convolution:
     @property
     def margins(self) -> Margins:
         """How many zeros are put beside the input."""
-        left, right, above, below = self.step.module._reversed_padding_repeated_twice
+        above, below = self._margin(0)
+        left, right = self._margin(1)
         return left, right, above, below
+
+    def _margin(self, side: int) -> tuple[int, int]:
+        module = self.step.module
+        if module.padding == "same":
+            both = module.dilation[side] * (module.kernel_size[side] - 1)
+            return both // 2, both - both // 2
+        margin = 0 if module.padding == "valid" else module.padding[side]
+        return margin, margin
 
     @property
     def row_bytes(self) -> int:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 
 import torch
 from torch import nn
@@ -45,20 +44,6 @@ def untouched(device: torch.device) -> Iterator[None]:
     devices = [device] if device.type == "cuda" else []
     with torch.inference_mode(False), torch.no_grad(), torch.random.fork_rng(devices=devices):
         yield
-
-
-def as_written(model: nn.Module) -> nn.Module:
-    """The module that `torch.compile` wraps, or the model itself."""
-    inner = vars(model).get("_modules", {}).get("_orig_mod")
-    return model if inner is None else inner
-
-
-def uncompiled() -> AbstractContextManager[object]:
-    """Modules run as they are written, also those that are compiled: the compiler would follow our hooks."""
-    if "torch._dynamo" not in sys.modules:  # nothing is compiled, and to import it takes seconds
-        return nullcontext()
-    stance: AbstractContextManager[object] = torch.compiler.set_stance("force_eager")
-    return stance
 
 
 def warn_of_batch_statistics(model: nn.Module) -> None:

@@ -6,14 +6,15 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from infoacq.posteriors._evaluation import uncompiled
+from infoacq.posteriors._compiled import uncompiled
+from infoacq.posteriors._dropout import DropoutLayer
 from infoacq.posteriors._masked import MaskedModel
 
 _FUNCTIONS = (
@@ -29,6 +30,7 @@ _BUILTINS = (  # what F's call in their turn; without signatures: (input, p, tra
     *(torch.dropout, torch.alpha_dropout, torch.feature_dropout, torch.feature_alpha_dropout, torch.native_dropout),
     *(torch.dropout_, torch.alpha_dropout_, torch.feature_dropout_, torch.feature_alpha_dropout_),
 )
+_LAYERS = {kind.__name__ for kind in get_args(DropoutLayer)}
 _WAY_OUT = "Put an nn.Dropout layer in its place: predict_probs gives it the masks of each draw."
 
 
@@ -86,7 +88,7 @@ def notice_functional_dropout(runner: MaskedModel, batch: Tensor) -> None:
     runner.watched.clear()
     with _Watch(runner.watched):
         runner(batch, draw=0, row=0)
-    calls = [call for call in runner.watched if call.p > 0.0] + _in_recurrent_layers(runner.model)
+    calls = [call for call in runner.watched if call.p > 0.0] + _out_of_sight(runner.model)
     runner.watched.clear()
     names = ", ".join(sorted({call.name for call in calls}))
     if not runner.masks.layers:
@@ -115,10 +117,11 @@ def refuse_dropout_that_is_on(member: nn.Module, batch: Tensor, number: int) -> 
         )
 
 
-def _in_recurrent_layers(model: nn.Module) -> list[DropoutCall]:
-    """Recurrent layers drop between their own stacked layers, out of sight of Python."""
-    return [
-        DropoutCall(type(module).__name__, module.dropout, active=False)
-        for module in model.modules()
-        if isinstance(module, nn.RNNBase) and module.dropout > 0.0 and module.num_layers > 1
+def _out_of_sight(model: nn.Module) -> list[DropoutCall]:
+    """Recurrent layers drop between their own stacked layers, and compiled scripts by themselves: not in Python."""
+    recurrent = [m for m in model.modules() if isinstance(m, nn.RNNBase) and m.dropout > 0.0 and m.num_layers > 1]
+    scripts = [m for m in model.modules() if isinstance(m, torch.jit.ScriptModule)]
+    scripted = [m for m in scripts if m.original_name in _LAYERS and getattr(m, "p", 0.0) > 0.0]
+    return [DropoutCall(type(m).__name__, m.dropout, active=False) for m in recurrent] + [
+        DropoutCall(f"a scripted {m.original_name}", m.p, active=False) for m in scripted
     ]

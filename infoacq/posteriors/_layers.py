@@ -14,8 +14,8 @@ from torch import Tensor
 
 from infoacq.posteriors._convolutions import NO_MARGINS, Convolution, Margins
 from infoacq.posteriors._first_convolution import FirstConvolution
+from infoacq.posteriors._ops import Sides
 from infoacq.posteriors._planes_kernel import LANES, TAPS, TERMS, Layer, Wanted
-from infoacq.posteriors._seen import Sides
 from infoacq.posteriors._winograd_kernel import INPUTS, OUTPUTS, SPREAD, TILE, WEIGHTS, Tiled, cut, work_size
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Lock
 from typing import Any
 
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
+from infoacq.posteriors._compiled import uncompiled
 from infoacq.posteriors._dropout import DropoutLayer, drop, dropout_layers
-from infoacq.posteriors._evaluation import evaluating, uncompiled
+from infoacq.posteriors._evaluation import evaluating
 from infoacq.posteriors._masks import Masks
 
 
@@ -61,13 +63,37 @@ class MaskedModel:
         return output.copy_(dropped) if layer.inplace else dropped
 
 
+_lock = Lock()
+_in_use: set[DropoutLayer] = set()
+
+
+@contextmanager
+def _alone_with(layers: Collection[DropoutLayer]) -> Iterator[None]:
+    with _lock:
+        if not _in_use.isdisjoint(layers):
+            raise RuntimeError(
+                "the model is being scored already, in another thread or by the loader. Give each a model of its own: "
+                "copy.deepcopy(model)."
+            )
+        _in_use.update(layers)
+    try:
+        yield
+    finally:
+        with _lock:
+            _in_use.difference_update(layers)
+
+
 @contextmanager
 def masked(model: nn.Module, seed: int, *, consistent: bool = True) -> Iterator[MaskedModel]:
-    """The model in evaluation mode with its dropout under control; put back as it was at the end."""
+    """The model in evaluation mode with its dropout under control; put back as it was at the end.
+
+    Raises:
+        RuntimeError: its dropout is under control already.
+    """
     layers = dropout_layers(model)
     runner = MaskedModel(model, Masks(layers, seed), consistent)
     handles: list[RemovableHandle] = []
-    with evaluating(model), uncompiled():
+    with _alone_with(layers.values()), evaluating(model), uncompiled():
         try:
             for place, layer in enumerate(layers.values()):
                 handles.append(layer.register_forward_hook(partial(runner.drop, place), prepend=True))

@@ -9,8 +9,10 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812
-from torch import nn
+from torch import Tensor, nn
 from torch.fx import Node
+
+Sides = tuple[int, int]
 
 
 class Kind(Enum):
@@ -94,7 +96,7 @@ def kind(node: Node, module: nn.Module | None) -> Kind:
         return Kind.RESHAPE
     if exact is nn.Linear and _rank(node) == 2:
         return Kind.LINEAR
-    if _CONVOLUTIONS.get(exact) == _rank(node) and module.groups == 1:
+    if _CONVOLUTIONS.get(exact) == _rank(node) and module.groups == 1 and _is_as_labelled(module):
         return Kind.CONVOLVE
     return Kind.NORMALISE if _rank(node) in _BATCH_NORMS.get(exact, ()) else _channelwise(node, module)
 
@@ -106,6 +108,13 @@ def has_methods_of_its_own(module: nn.Module) -> bool:
 
 def _channelwise(node: Node, module: nn.Module | None) -> Kind:
     return Kind.OTHER if traits(node, module) is None else Kind.CHANNELWISE
+
+
+def _is_as_labelled(convolution: Any) -> bool:
+    """Whether its attributes are those of its weight: PyTorch reads few of them, so changed ones may be stale."""
+    shape = (convolution.out_channels, convolution.in_channels, *convolution.kernel_size)
+    steps = (convolution.kernel_size, convolution.stride, convolution.dilation, convolution.padding)
+    return shape == convolution.weight.shape and not any(isinstance(step, int) for step in steps)
 
 
 def _asks_for_shape(node: Node) -> bool:
@@ -126,3 +135,20 @@ def _is_of_one_tensor(node: Node) -> bool:
 
 def _rank(node: Node) -> int:
     return len(node.args[0].meta["shape"])  # type: ignore[union-attr]
+
+
+def pair(given: Any) -> Sides:
+    """One number for both sides, or one for each."""
+    high, *wide = (given,) if isinstance(given, int) else given
+    return high, wide[0] if wide else high
+
+
+def sees_more_than_margin(layer: Any, x: Tensor) -> bool:
+    """Whether some output's window of a convolution surely lies within the input, with all its places."""
+    extents = zip(x.shape[2:], pair(layer.kernel_size), pair(layer.stride), pair(layer.dilation), strict=True)
+    return all(size - (kernel - 1) * spread >= step for size, kernel, step, spread in extents)
+
+
+def channels_first_on_margins(layer: Any, x: Tensor) -> Tensor:
+    """The same, in the layout that PyTorch 2.14 does not die of where no output of a convolution sees the input."""
+    return x if sees_more_than_margin(layer, x) else x.clone(memory_format=torch.contiguous_format)

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.fx import Graph, Node
 
 from infoacq.posteriors._dropout import DropoutLayer, is_alpha, mask_shape
-from infoacq.posteriors._ops import Kind, Traits, has_methods_of_its_own, kind, traits
-from infoacq.posteriors._seen import Sides, seen_sides
-from infoacq.posteriors._trace import NotUnderstoodError, module_of, trace
+from infoacq.posteriors._ops import Kind, Sides, Traits, has_methods_of_its_own, kind, traits
+from infoacq.posteriors._seen import seen_sides
+from infoacq.posteriors._trace import FROM_OUTSIDE, NotUnderstoodError, module_of, trace
 
 Modules = Mapping[Node, Any]  # by node that calls one
 
@@ -54,9 +54,10 @@ class Plan:
     @property
     def keeps_candidates_apart(self) -> bool:
         """Whether each candidate is known to be scored by itself, whatever others are in its block."""
-        steps = [step for step in (*self.once, *self.each) if step.node.op not in ("placeholder", "get_attr")]
+        steps = [step for step in (*self.once, *self.each) if step.node.op not in FROM_OUTSIDE]
         by_the_batch = [s for s in steps if s.kind is Kind.NORMALISE and s.module.running_mean is None]
-        return not by_the_batch and all(step.kind is not Kind.OTHER for step in steps)
+        batches = {step.node.meta["shape"][:1] for step in steps if "shape" in step.node.meta}  # one, if none is mixed
+        return not by_the_batch and len(batches) <= 1 and all(step.kind is not Kind.OTHER for step in steps)
 
 
 def make_plan(model: nn.Module, layers: Mapping[str, DropoutLayer], sample: Tensor, *, deep: bool) -> Plan:

@@ -31,6 +31,7 @@ from infoacq.posteriors._subnetwork import Draw
 from infoacq.posteriors._threads import Map, fitting_number, workers
 from infoacq.posteriors._winograd_kernel import GROWTH, convolve
 
+_LARGEST = 40.0  # times the mean of a candidate: from there on tiles in float32 may be off by more than 1e-5
 NEAR_BYTES = 64 * 2**20  # what the planes of some draws may take, to be still near the processor when they are read
 
 _log = logging.getLogger(__name__)
@@ -159,6 +160,8 @@ def suits(chain: Sequence[Convolution], x: Tensor) -> bool:
         reason = f"its {x.dtype} meets other dtypes"
     elif not _stay_finite(chain, x):
         reason = "its sums may leave the floating-point numbers"
+    elif len(chain) > 1 and _is_lopsided(x):
+        reason = "beside its largest number tiles would round the others away"
     else:
         return True
     _log.debug("no kernels for a block of %d candidates: %s", len(x), reason)
@@ -174,6 +177,12 @@ def _stay_finite(chain: Sequence[Convolution], x: Tensor) -> bool:
         most = most if layer.bias is None else most + layer.bias.abs().amax()
         reached = torch.maximum(reached, most * (GROWTH if place else 1))  # those behind the first run in tiles
     return bool(reached.isfinite())
+
+
+def _is_lopsided(x: Float[Tensor, "n i h w"]) -> bool:
+    """Whether the error of a tile, which is in proportion to its largest number, may be large beside the others."""
+    sizes = x.abs()
+    return bool((sizes.amax((1, 2, 3)) > _LARGEST * sizes.mean((1, 2, 3))).any())
 
 
 def side_by_side(x: Float[Tensor, "n i h w"], convolution: Convolution) -> Float[np.ndarray, "i hp wp lanes"]:

@@ -9,9 +9,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 from torch.fx import Node
 
-from infoacq.posteriors._ops import Kind, kind, traits
-
-Sides = tuple[int, int]
+from infoacq.posteriors._ops import Kind, Sides, kind, pair, traits
 
 _POOLING = {
     **dict.fromkeys((nn.MaxPool2d, F.max_pool2d), ("kernel_size", "stride", "padding", "dilation", "ceil_mode")),
@@ -64,12 +62,6 @@ def pooling(node: Node, module: Any) -> dict[str, Any] | None:
     defaults = {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False}
     known = {**defaults, **given}
     return known | {"stride": known["stride"] or known["kernel_size"]}
-
-
-def pair(given: Any) -> Sides:
-    """One number for both sides, or one for each."""
-    high, *wide = (given,) if isinstance(given, int) else given
-    return high, wide[0] if wide else high
 
 
 def _asked(user: Node, module: Any, seen: Mapping[Node, Sides], cuts: bool) -> Sides | None:

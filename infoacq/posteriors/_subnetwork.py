@@ -18,7 +18,7 @@ from torch.fx.node import map_arg
 
 from infoacq.posteriors._dropout import drop
 from infoacq.posteriors._masks import Masks
-from infoacq.posteriors._ops import Kind
+from infoacq.posteriors._ops import Kind, channels_first_on_margins, sees_more_than_margin
 from infoacq.posteriors._parts import Part, dense
 from infoacq.posteriors._plan import Plan, Step
 from infoacq.posteriors._seen import under_convolution
@@ -127,19 +127,14 @@ def _looked_at(step: Step, x: Tensor) -> Tensor:
 
 def convolve(layer: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """A convolution layer's output with other weights."""
-    if weight.ndim == 4 and weight.device.type == "cpu" and _sees_more_than_margin(layer, x):
-        # It and the pooling behind it are faster with channels last; where no output sees the input, PyTorch 2.14 dies.
-        weight = weight.contiguous(memory_format=torch.channels_last)
-        if x.shape[1] == 1:  # whose strides leave open what is last
-            x = x.contiguous().as_strided(x.shape, (x[0].numel(), 1, x.shape[3], 1))
+    if weight.ndim == 4 and weight.device.type == "cpu":
+        x = channels_first_on_margins(layer, x)
+        if sees_more_than_margin(layer, x):  # it and the pooling behind it are faster with channels last
+            weight = weight.contiguous(memory_format=torch.channels_last)
+            if x.shape[1] == 1:  # whose strides leave open what is last
+                x = x.contiguous().as_strided(x.shape, (x[0].numel(), 1, x.shape[3], 1))
     result: Tensor = layer._conv_forward(x, weight, bias)
     return result
-
-
-def _sees_more_than_margin(layer: Any, x: Tensor) -> bool:
-    """Whether some output's window surely lies within the input, with all its places."""
-    extents = zip(x.shape[2:], layer.kernel_size, layer.stride, layer.dilation, strict=True)
-    return all(size - (kernel - 1) * spread >= step for size, kernel, step, spread in extents)
 
 
 def _reshape(step: Step, x: Part, values: Mapping[Node, Any]) -> Any:

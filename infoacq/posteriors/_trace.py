@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch import Tensor, fx, nn
 from torch.fx import Graph, Node
 from torch.nn.modules import module as torch_module
 
 from infoacq.posteriors._dropout import DropoutLayer, mask_shape
+from infoacq.posteriors._ops import channels_first_on_margins
 
 FROM_OUTSIDE = ("placeholder", "get_attr")
+_CONTAINERS = (list, dict, set, OrderedDict, defaultdict)
+_OF_ANY_LAYOUT = {"view": "reshape", "view_as": "reshape_as"}  # our convolutions give another layout than the model's
 
 
 class NotUnderstoodError(Exception):
     """The model cannot be taken apart safely; its own forward has to be run for each draw."""
+
+
+class _Proxy(fx.Proxy):
+    """A forward that asks whether it was given a tensor is told so, as it would be when it runs."""
+
+    __class__ = property(lambda self: Tensor)
+    _is_param = False
 
 
 class _Tracer(fx.Tracer):
@@ -26,6 +37,21 @@ class _Tracer(fx.Tracer):
     def __init__(self, layers: Collection[DropoutLayer], *, deep: bool) -> None:
         super().__init__()
         self._layers, self._deep = set(layers), deep
+        self.asked_for_values = False  # a forward may catch the error that this gives, and go on
+
+    def proxy(self, node: Node) -> fx.Proxy:
+        return _Proxy(node, self)
+
+    def create_arg(self, a: Any) -> Any:
+        return a.node if type(a) is _Proxy else super().create_arg(a)
+
+    def to_bool(self, obj: fx.Proxy) -> bool:
+        self.asked_for_values = True
+        return super().to_bool(obj)
+
+    def iter(self, obj: fx.Proxy) -> Iterator[Any]:
+        self.asked_for_values = True
+        return super().iter(obj)
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
         if m in self._layers:
@@ -43,19 +69,27 @@ def trace(model: nn.Module, layers: Mapping[str, DropoutLayer], sample: Tensor, 
         Exception: whatever torch.fx or the model raise when they are traced.
     """
     _refuse_hooks(model, layers.values())
+    tracer = _Tracer(layers.values(), deep=deep)
     with _attributes_kept(model):
-        graph = _Tracer(layers.values(), deep=deep).trace(model)
+        graph = tracer.trace(model)
+    if tracer.asked_for_values:
+        raise NotUnderstoodError("its way depends on the numbers that it is given")
     _mark_dropout(graph, model, layers)
     _refuse_shared_changes(_run_once(graph, model, sample))
     return graph
 
 
 def call(node: Node, module: nn.Module | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The operation of a node, run as the model itself would."""
+    """The operation of a node, run as the model itself would, on a tensor of any layout."""
+    if isinstance(module, nn.Conv2d) and args and args[0].ndim == 4:
+        args = (channels_first_on_margins(module, args[0]), *args[1:])
     if module is not None:
         return module(*args, **kwargs)
     if node.op == "call_method":
-        return getattr(args[0], str(node.target))(*args[1:], **kwargs)
+        name = str(node.target)
+        asks_for_dtype = any(isinstance(value, torch.dtype) for value in (*args, *kwargs.values()))
+        name = name if asks_for_dtype else _OF_ANY_LAYOUT.get(name, name)
+        return getattr(args[0], name)(*args[1:], **kwargs)
     return node.target(*args, **kwargs)  # type: ignore[operator]
 
 
@@ -81,14 +115,15 @@ def _refuse_hooks(model: nn.Module, layers: Collection[DropoutLayer]) -> None:
 
 @contextmanager
 def _attributes_kept(model: nn.Module) -> Iterator[None]:
-    """A forward that stores something on the model would leave tracing proxies there."""
-    saved = [(module, dict(vars(module))) for module in model.modules()]
+    """A forward that stores something on the model, or in its lists and dicts, would leave tracing proxies there."""
+    saved = [(vars(module), dict(vars(module))) for module in model.modules()]
+    saved += [(held, held.copy()) for _, of in saved for held in of.values() if type(held) in _CONTAINERS]
     try:
         yield
     finally:
-        for module, attributes in saved:
-            vars(module).clear()
-            vars(module).update(attributes)
+        for held, before in saved:
+            held.clear()
+            (held.extend if isinstance(held, list) else held.update)(before)
 
 
 def _mark_dropout(graph: Graph, model: nn.Module, layers: Mapping[str, DropoutLayer]) -> None:

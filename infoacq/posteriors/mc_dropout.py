@@ -21,7 +21,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from infoacq.posteriors._evaluation import as_written, device_of, on_device, untouched, warn_of_batch_statistics
+from infoacq.posteriors._compiled import as_written
+from infoacq.posteriors._evaluation import device_of, on_device, untouched, warn_of_batch_statistics
 from infoacq.posteriors._functional import notice_functional_dropout
 from infoacq.posteriors._inputs import Reader, blocks, pool_size
 from infoacq.posteriors._masked import MaskedModel, masked
@@ -68,10 +69,11 @@ def predict_probs(
         dtype: of the result; torch.float16 halves it. None: that of the model's output, but float32 at least.
 
     Raises:
-        TypeError: draws or seed are no whole numbers, dtype is no floating one, the model or the loader gives no
-            tensor, or a dropout layer has a forward of its own.
+        TypeError: draws or seed are no whole numbers, dtype is no floating one, `model` is no module, it or the loader
+            gives no tensor, or a dropout layer has a forward of its own.
         ValueError: no dropout layer, functional dropout that is always on, an empty pool, a loader that drops its last
             batch, features of changing shape, outputs not finite, probabilities as logits, or an unfit `out`.
+        RuntimeError: the model is being scored already, say in another thread.
         FileExistsError: `out` is a file that this function has not made.
 
     Warns:

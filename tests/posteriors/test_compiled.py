@@ -1,12 +1,15 @@
 """Models that `torch.compile` has been over: run as they are written, at the same speed, and compiled afterwards."""
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 import torch
 from torch import nn
 
 from infoacq.posteriors import ensemble, mc_dropout
+from infoacq.posteriors._compiled import as_written
 from models.mnist_cnn import MNISTCNN
 from tests.posteriors.naive import naive_probs
 
@@ -75,3 +78,60 @@ def test_members_of_an_ensemble_run_compiled(compiled):
     fast = ensemble.predict_probs([torch.compile(each, backend=backend) for each in members], x, progress=False)
     torch.testing.assert_close(fast, expected, rtol=0, atol=1e-6)
     assert graphs
+
+
+def test_the_compiler_goes_on_once_all_threads_have_scored(compiled):
+    torch.manual_seed(0)
+    graphs, backend = compiled
+    one, two, x = MNISTCNN(), compile_a_part(MNISTCNN(), backend), torch.randn(30, 1, 28, 28)
+    begun, done = Event(), Event()
+
+    def slow_batches():
+        yield x
+        begun.set()
+        assert done.wait(60)
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(mc_dropout.predict_probs, one, slow_batches(), 7, seed=3, progress=False)
+
+        def batches():  # the first to begin is the first to end
+            assert begun.wait(60)
+            yield x[:10]
+            done.set()
+            first.result()
+            yield x[10:]
+
+        second = mc_dropout.predict_probs(two, batches(), 7, seed=3, progress=False)
+    assert graphs == []
+    for model, scores in ((one, first.result()), (two, second)):
+        torch.testing.assert_close(scores, naive_probs(model, x, 7, 3), rtol=0, atol=1e-6)
+    two.eval()(x)
+    assert len(graphs) == 1
+
+
+def test_a_model_is_scored_once_at_a_time():
+    model, x = MNISTCNN(), torch.randn(30, 1, 28, 28)
+
+    def batches():
+        yield x
+        mc_dropout.predict_probs(model, x, 2, seed=0, progress=False)
+
+    with pytest.raises(RuntimeError, match="scored already"):
+        mc_dropout.predict_probs(model, batches(), 2, seed=0, progress=False)
+    assert model.training
+    assert mc_dropout.predict_probs(model, x, 2, seed=0, progress=False).shape == (30, 2, 10)
+
+
+def test_a_function_is_no_model():
+    """Asked of the check itself: in these tests the signature refuses it before."""
+    with pytest.raises(TypeError, match=r"must be a torch\.nn\.Module; got function"):
+        as_written(lambda x: x)
+
+
+def test_a_hook_on_the_wrapper_is_run(compiled):
+    torch.manual_seed(0)
+    model, x = MNISTCNN(), torch.randn(30, 1, 28, 28)
+    wrapped = torch.compile(model, backend=compiled[1])
+    wrapped.register_forward_hook(lambda module, args, output: output * 0.0)
+    probs = mc_dropout.predict_probs(wrapped, x, 1, seed=3, progress=False)
+    torch.testing.assert_close(probs, torch.full((30, 1, 10), 0.1))

@@ -1,5 +1,7 @@
 """The kernel that serves all draws at once: used where it should be, and never where it would hide something."""
 
+import logging
+
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -66,11 +68,13 @@ BEHIND = {
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize(("behind", "window", "floor"), BEHIND.values(), ids=BEHIND)
-def test_what_follows_is_done_at_once_where_it_is_known(calls, behind, window, floor, dtype):
+def test_what_follows_is_done_at_once_where_it_is_known(calls, caplog, behind, window, floor, dtype):
     torch.manual_seed(0)
     model, x = Net(behind, dtype).eval(), torch.randn(70, 1, 16, 17, dtype=dtype)
     model(x)
-    fast = mc_dropout.predict_probs(model, x, DRAWS, seed=3, progress=False)
+    with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
+        fast = mc_dropout.predict_probs(model, x, DRAWS, seed=3, progress=False)
+    assert not caplog.text
     assert set(calls) == {(window, floor)}
     tolerance = 1e-5 if dtype is torch.float32 else 1e-13
     torch.testing.assert_close(fast, naive_probs(model, x, DRAWS, 3), rtol=0, atol=tolerance)
@@ -119,12 +123,14 @@ class Images(nn.Module):
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize(("behind", "window", "floor"), BEHIND.values(), ids=BEHIND)
-def test_what_all_draws_share_of_images(calls, behind, window, floor, threads, monkeypatch):
+def test_what_all_draws_share_of_images(calls, caplog, behind, window, floor, threads, monkeypatch):
     monkeypatch.setattr(_planes, "fitting_number", lambda: threads)
     torch.manual_seed(0)
     model, x = Images(behind).eval(), torch.randn(70, 3, 16, 17)
     model(x)
-    fast = mc_dropout.predict_probs(model, x, 2, seed=3, progress=False)
+    with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
+        fast = mc_dropout.predict_probs(model, x, 2, seed=3, progress=False)
+    assert not caplog.text
     assert set(calls) == {(window, floor)}
     torch.testing.assert_close(fast, naive_probs(model, x, 2, 3), rtol=0, atol=1e-5)
 

@@ -1,0 +1,64 @@
+"""Models that `torch.compile` has been over, run as they are written: the compiler would follow our hooks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from threading import Lock
+from typing import Any, cast
+
+import torch
+from torch import nn
+
+
+def as_written(model: Any) -> nn.Module:
+    """The module that `torch.compile` wraps, if the wrapper does nothing else; otherwise the model itself.
+
+    Raises:
+        TypeError: it is no module.
+    """
+    if not isinstance(model, nn.Module):
+        raise TypeError(
+            f"model must be a torch.nn.Module; got {type(model).__name__}. Pass the module itself, not a function that "
+            "calls it: it need not be compiled."
+        )
+    dynamo: Any = sys.modules.get("torch._dynamo")
+    if dynamo is None or type(model) is not dynamo.OptimizedModule or model._forward_hooks or model._forward_pre_hooks:
+        return model
+    inner: Any = model._orig_mod
+    return cast("nn.Module", inner)
+
+
+class _Eager:
+    """The compiler's stance is the process's own: the first who needs it sets it, the last one puts it back."""
+
+    def __init__(self) -> None:
+        self._lock, self._holders, self._stance = Lock(), 0, ExitStack()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        with self._lock:
+            if self._holders == 0:
+                self._stance.enter_context(torch.compiler.set_stance("force_eager"))
+            self._holders += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._holders -= 1
+                if self._holders == 0:
+                    self._stance.close()
+
+
+_EAGER = _Eager()
+
+
+@contextmanager
+def uncompiled() -> Iterator[None]:
+    """Modules and functions run as they are written, also those that are compiled."""
+    if "torch._dynamo" not in sys.modules:  # nothing is compiled, and to import it takes seconds
+        yield
+    else:
+        with _EAGER.held():
+            yield

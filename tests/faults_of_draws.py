@@ -1,0 +1,87 @@
+"""Faults to put into how a model is run under its draws (run by tests/mutation.py)."""
+
+from tests.faults import Fault
+
+SUBNETWORK, CHUNKS, SEEN = (f"infoacq/posteriors/_{room}.py" for room in ("subnetwork", "chunks", "seen"))
+PLANES, LAYERS, OWN = (f"infoacq/posteriors/_{room}.py" for room in ("planes", "layers", "own_masks"))
+CASES, LIMITS = "tests/posteriors/test_plan_cases.py", "tests/posteriors/test_kernel_limits.py"
+
+FAULTS_OF_DRAWS = [
+    Fault(
+        "a draw keeps what it drops",
+        SUBNETWORK,
+        "kept = self.mask(node, node.meta[",
+        "kept = ~self.mask(node, node.meta[",
+        (CASES, "-k", "apart"),
+    ),
+    Fault(
+        "a sub-network is not scaled",
+        SUBNETWORK,
+        "return Part(x.tensor.index_select(1, kept), x.width, kept, x.scale / (1.0 - module.p))",
+        "return Part(x.tensor.index_select(1, kept), x.width, kept, x.scale)",
+        (CASES, "-k", "apart"),
+    ),
+    Fault(
+        "what is no number is left out with its channel",
+        CHUNKS,
+        "whole = not all(",
+        "whole = False and not all(",
+        (CASES, "-k", "no_number"),
+    ),
+    Fault(
+        "blocks are cut though candidates look at each other",
+        CHUNKS,
+        "self.consistent and self.plan.keeps_candidates_apart",
+        "self.consistent",
+        (LIMITS, "-k", "blocks_are_whole"),
+    ),
+    Fault(
+        "a row that is looked at is left out",
+        SEEN,
+        "spread * (size - 1) + 1\n",
+        "spread * (size - 1)\n",
+        ("tests/posteriors/test_seen.py",),
+    ),
+    Fault(
+        "kernels do not scale what is kept",
+        LAYERS,
+        "float(1.0 / (1.0 - convolution.drop.module.p))",
+        "1.0",
+        ("tests/posteriors/test_planes.py", "-k", "at_once"),
+    ),
+    Fault(
+        "a margin holds what was there before",
+        PLANES,
+        "room.zero_() if framed else room",
+        "room",
+        ("tests/posteriors/test_winograd.py",),
+    ),
+    Fault(
+        "sums leave the numbers between transforms",
+        PLANES,
+        "most * (GROWTH if place else 1)",
+        "most",
+        (LIMITS, "-k", "overflow"),
+    ),
+    Fault(
+        "a method put on an instance is passed over",
+        "infoacq/posteriors/_ops.py",
+        "return any(callable(getattr(type(module), name, None)) for name in vars(module))",
+        "return False",
+        (LIMITS, "-k", "own"),
+    ),
+    Fault(
+        "all candidates have the first ones' masks",
+        OWN,
+        "_kept(keeps[:, start : start + LANES], planes.dtype)",
+        "_kept(keeps[:, : len(x[start : start + LANES])], planes.dtype)",
+        ("tests/posteriors/test_own_masks.py", "-k", "batches"),
+    ),
+    Fault(
+        "a compiler follows the hooks",
+        "infoacq/posteriors/_compiled.py",
+        'self._stance.enter_context(torch.compiler.set_stance("force_eager"))',
+        "pass",
+        ("tests/posteriors/test_compiled.py",),
+    ),
+]
