@@ -96,9 +96,10 @@ def _delay_dropout(graph: Graph, modules: Modules) -> None:
 def _commuting_user(node: Node, modules: Modules) -> Node | None:
     user = _only_user(node)
     known = traits(user, modules.get(user)) if user is not None else None
-    if known is None or not known.scales or is_alpha(modules[node]):
+    if user is None or known is None or not known.scales or is_alpha(modules[node]):
         return None
-    return user if known.elementwise or _cuts(node, modules) else None
+    before, behind = (mask_shape(modules[node], inner.meta["shape"]) for inner in (node, user))
+    return user if before == behind and (known.elementwise or _cuts(node, modules)) else None
 
 
 def _drawn(graph: Graph) -> set[Node]:

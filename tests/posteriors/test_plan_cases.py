@@ -87,6 +87,18 @@ def test_what_torch_fx_does_not_understand_is_logged_and_replayed(kind, reason, 
     torch.testing.assert_close(probs, naive_probs(model, x, 6, seed=3, consistent=consistent), rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("consistent", [True, False])
+def test_dropout_in_front_of_a_pooling_that_makes_its_features_more(consistent, caplog):
+    """Each unit is a channel of one place there, and of four behind it; its mask is that of the one."""
+    torch.manual_seed(0)
+    layers = (nn.Conv2d(1, 6, 8), nn.Dropout(0.5), nn.AdaptiveMaxPool2d(2), nn.Flatten(), nn.Linear(24, 3))
+    model, x = nn.Sequential(*layers), torch.randn(30, 1, 8, 8)
+    with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
+        probs = mc_dropout.predict_probs(model, x, 5, seed=3, consistent=consistent, progress=False)
+    assert not caplog.text
+    torch.testing.assert_close(probs, naive_probs(model, x, 5, 3, consistent=consistent), rtol=0, atol=1e-6)
+
+
 def counting(calls: list[int]):
     def forward(self, x):
         calls.append(len(x))
