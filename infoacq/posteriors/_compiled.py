@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from threading import Lock
 from typing import Any, cast
 
@@ -57,8 +57,6 @@ _EAGER = _Eager()
 @contextmanager
 def uncompiled() -> Iterator[None]:
     """Modules and functions run as they are written, also those that are compiled."""
-    if "torch._dynamo" not in sys.modules:  # nothing is compiled, and to import it takes seconds
+    # Without dynamo nothing is compiled, and to import it takes seconds.
+    with _EAGER.held() if "torch._dynamo" in sys.modules else nullcontext():
         yield
-    else:
-        with _EAGER.held():
-            yield

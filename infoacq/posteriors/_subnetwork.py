@@ -18,7 +18,7 @@ from torch.fx.node import map_arg
 
 from infoacq.posteriors._dropout import drop
 from infoacq.posteriors._masks import Masks
-from infoacq.posteriors._ops import Kind, channels_first_on_margins, sees_more_than_margin
+from infoacq.posteriors._ops import Kind, channels_first, sees_more_than_margin
 from infoacq.posteriors._parts import Part, dense
 from infoacq.posteriors._plan import Plan, Step
 from infoacq.posteriors._seen import under_convolution
@@ -128,11 +128,12 @@ def _looked_at(step: Step, x: Tensor) -> Tensor:
 def convolve(layer: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """A convolution layer's output with other weights."""
     if weight.ndim == 4 and weight.device.type == "cpu":
-        x = channels_first_on_margins(layer, x)
         if sees_more_than_margin(layer, x):  # it and the pooling behind it are faster with channels last
             weight = weight.contiguous(memory_format=torch.channels_last)
             if x.shape[1] == 1:  # whose strides leave open what is last
                 x = x.contiguous().as_strided(x.shape, (x[0].numel(), 1, x.shape[3], 1))
+        else:
+            x = channels_first(x)
     result: Tensor = layer._conv_forward(x, weight, bias)
     return result
 

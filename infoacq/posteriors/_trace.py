@@ -13,7 +13,7 @@ from torch.fx import Graph, Node
 from torch.nn.modules import module as torch_module
 
 from infoacq.posteriors._dropout import DropoutLayer, mask_shape
-from infoacq.posteriors._ops import channels_first_on_margins
+from infoacq.posteriors._ops import channels_first, sees_more_than_margin
 
 FROM_OUTSIDE = ("placeholder", "get_attr")
 _CONTAINERS = (list, dict, set, OrderedDict, defaultdict)
@@ -81,8 +81,8 @@ def trace(model: nn.Module, layers: Mapping[str, DropoutLayer], sample: Tensor, 
 
 def call(node: Node, module: nn.Module | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The operation of a node, run as the model itself would, on a tensor of any layout."""
-    if isinstance(module, nn.Conv2d) and args and args[0].ndim == 4:
-        args = (channels_first_on_margins(module, args[0]), *args[1:])
+    if isinstance(module, nn.Conv2d) and args and args[0].ndim == 4 and not sees_more_than_margin(module, args[0]):
+        args = (channels_first(args[0]), *args[1:])
     if module is not None:
         return module(*args, **kwargs)
     if node.op == "call_method":

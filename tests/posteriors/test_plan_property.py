@@ -21,6 +21,7 @@ ACTIVATIONS: list[Callable[[], nn.Module]] = [
     nn.Softplus,
     nn.Identity,
 ]
+CANDIDATES = 24  # from so many on kernels run
 PS = st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0])
 SPATIAL_DROPOUT = st.sampled_from([nn.Dropout, nn.Dropout2d, nn.AlphaDropout, nn.FeatureAlphaDropout])
 
@@ -161,5 +162,6 @@ def check_equal(caplog, model: nn.Module, x: Tensor, draws: int, seed: int, *, c
     with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
         caplog.clear()
         fast = mc_dropout.predict_probs(model, x, draws, seed=seed, consistent=consistent, progress=False)
-    assert "no draws by" not in caplog.text
+    small = [message for message in caplog.messages if message.startswith("no kernels for the pool")]
+    assert caplog.messages == (small if len(x) < CANDIDATES else [])
     torch.testing.assert_close(fast, naive_probs(model, x, draws, seed, consistent=consistent), rtol=0, atol=1e-5)

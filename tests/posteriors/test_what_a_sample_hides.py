@@ -10,13 +10,7 @@ from torch import Tensor, nn
 
 from infoacq.posteriors import _planes, mc_dropout
 from tests.posteriors.naive import naive_probs
-
-DRAWS, CANDIDATES = 7, 24  # from so many on kernels run
-
-
-def check_equal(model: nn.Module, x: Tensor, tolerance: float = 1e-5) -> None:
-    fast = mc_dropout.predict_probs(model, x, DRAWS, seed=3, progress=False)
-    torch.testing.assert_close(fast, naive_probs(model, x, DRAWS, 3), rtol=0, atol=tolerance)
+from tests.posteriors.test_kernel_limits import DRAWS, check_equal
 
 
 class Views(nn.Module):
