@@ -92,13 +92,13 @@ def labels_table(found: Sequence[Row], target: float) -> str:
     """Labels acquired until the test accuracy is first at least the target: quartiles, a method a row."""
     lines = [
         f"Labels acquired{_beyond(found)} until test accuracy first reaches {target:.0%}",
-        f"{'method':18}{'lower quartile':>16}{'median':>9}{'upper quartile':>16}{'trials':>8}",
+        f"{'method':{_width(found)}}{'lower quartile':>16}{'median':>9}{'upper quartile':>16}{'trials':>8}",
     ]
     for row in found:
         q = row.labels_to_reach(target)
         most = max(t.acquired[-1] for t in row.trajectories)
         low, middle, high = (f"{v:g}" if math.isfinite(v) else f"> {most}" for v in (q.q25, q.median, q.q75))
-        lines.append(f"{row.method.label:18}{low:>16}{middle:>9}{high:>16}{q.trials:>8}")
+        lines.append(f"{row.method.label:{_width(found)}}{low:>16}{middle:>9}{high:>16}{q.trials:>8}")
     return "\n".join(lines)
 
 
@@ -108,11 +108,11 @@ def accuracy_table(found: Sequence[Row]) -> str:
     marks = [mark for mark in MARKS if mark <= furthest]
     lines = [
         "Median test accuracy (%) by labels acquired" + (" [published]" if any(r.published for r in found) else ""),
-        f"{'method':18}" + "".join(f"{mark:>13}" for mark in marks) + f"{'trials':>8}",
+        f"{'method':{_width(found)}}" + "".join(f"{mark:>13}" for mark in marks) + f"{'trials':>8}",
     ]
     for row in found:
         cells = "".join(f"{_at(row.curve, mark) + _beside(row.published, mark):>13}" for mark in marks)
-        lines.append(f"{row.method.label:18}{cells}{len(row.logs):>8}")
+        lines.append(f"{row.method.label:{_width(found)}}{cells}{len(row.logs):>8}")
     return "\n".join(lines)
 
 
@@ -133,6 +133,10 @@ def _made_with(log: Log) -> str:
 def _beyond(found: Sequence[Row]) -> str:
     initial = int(found[0].logs[0].header["initial_labels"])
     return f", beyond the {initial} initial ones," if initial else ""
+
+
+def _width(found: Sequence[Row]) -> int:
+    return max(18, *(len(row.method.label) for row in found))
 
 
 def _at(curve: Curve, mark: int) -> str:

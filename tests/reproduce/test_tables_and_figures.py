@@ -69,6 +69,13 @@ def test_the_tables_show_what_was_not_reached(tiny: Experiment, ran: Ran) -> Non
     assert accuracy_table(found).splitlines()[2].split() == ["Random", f"{100 * first:.1f}", "2"]
 
 
+def test_columns_are_straight_beside_a_long_name(tiny: Experiment, ran: Ran) -> None:
+    short, *others = rows(tiny, "paper", ran.out, None)
+    found = [replace(short, method=replace(short.method, label="a method with a long name")), *others]
+    for table in (accuracy_table(found).splitlines()[1:], labels_table(found, 0.999).splitlines()[1:]):
+        assert len({len(line) for line in table}) == 1
+
+
 def test_a_trial_under_way_does_not_count_as_one_that_needs_more_labels() -> None:
     def log(*accuracy: float) -> Log:
         steps = [Step(i, 20 + 5 * i, [], [], [], [], 0.0, a, 1.0, 1, 0.0, 0.0, 0.0) for i, a in enumerate(accuracy)]
