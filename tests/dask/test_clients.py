@@ -11,7 +11,7 @@ import pytest
 
 from infoacq import BALD, BatchBALD, select_batch
 from infoacq.maximisers import TwoRounds
-from tests.dask.conftest import POOL
+from tests.dask.conftest import POOL, SECONDS
 
 choose = pytest.importorskip("infoacq.dask", reason="Dask is not installed").select_batch
 pytestmark = [pytest.mark.filterwarnings("ignore::infoacq.SaturationWarning"), pytest.mark.filterwarnings("default")]
@@ -60,7 +60,7 @@ def test_a_client_that_is_lost_in_the_midst_of_it(lost_by: str, cluster: Any, ar
     import distributed
 
     with distributed.Client(cluster) as other, distributed.Client(cluster) as client:
-        other.wait_for_workers(2)
+        other.wait_for_workers(2, timeout=SECONDS)
         for name in ("scoring", "go on"):
             distributed.Event(name, client=other).clear()
 
@@ -74,7 +74,7 @@ def test_a_client_that_is_lost_in_the_midst_of_it(lost_by: str, cluster: Any, ar
             choose(array, Waiting(), 3, client=client, progress=False)
         distributed.Event("go on", client=other).set()
         losing.join()
-        other.wait_for_workers(2)
+        other.wait_for_workers(2, timeout=SECONDS)
 
 
 def test_selections_at_the_same_time(client: Any, array: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 from infoacq import BALD, BatchBALD, Greedy, LazyGreedy, Random, from_log_probs, select_batch
 from infoacq.maximisers import RacingGreedy, SieveStreaming, StochasticGreedy
 from infoacq.objectives import EPIG
-from tests.dask.conftest import POOL
+from tests.dask.conftest import POOL, SECONDS
 from tests.dask.dying import Dying
 
 choose = pytest.importorskip("infoacq.dask", reason="Dask is not installed: pip install 'infoacq[dask]'").select_batch
@@ -51,28 +51,27 @@ def test_persisted_chunks_log_probabilities_and_chunks_across_classes(client: An
 
 
 @pytest.mark.parametrize("persisted", [False, True])
-def test_a_worker_that_is_killed_changes_nothing(persisted: bool, client: Any, array: Any, tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_changes_nothing(persisted: bool, mortal: Any, array: Any, tmp_path: Path) -> None:
     wanted = select_batch(POOL, BatchBALD(), 5, seed=0)
     array = array.persist() if persisted else array
-    before = set(client.run(os.getpid).values())
+    before = set(mortal.run(os.getpid).values())
     marker = tmp_path / f"{os.getpid()}.mark"
-    got = choose(array, Dying(marker=marker), 5, client=client, seed=0, progress=False)
+    got = choose(array, Dying(marker=marker), 5, client=mortal, seed=0, progress=False)
     killed = int(marker.with_suffix(".killed").read_text())
     assert killed in before
     assert got.indices == wanted.indices
     np.testing.assert_allclose(got.gains, wanted.gains, atol=1e-5)
-    client.wait_for_workers(2)
-    assert killed not in set(client.run(os.getpid).values())
+    mortal.wait_for_workers(2, timeout=SECONDS)
+    assert killed not in set(mortal.run(os.getpid).values())
 
 
 def test_a_chunk_that_kills_every_worker_is_named(
-    cluster: Any, client: Any, array: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mortal: Any, array: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)  # 3 by default; a worker takes seconds to start
+    monkeypatch.setattr(mortal.cluster.scheduler, "allowed_failures", 0)  # not 3: a worker takes seconds to start
     marker = tmp_path / f"{os.getpid()}.mark"
     with pytest.raises(OSError, match=r"candidates \d+ … \d+ cannot be read .*: KilledWorker"):
-        choose(array[:50], Dying(marker=marker, every_time=True), 5, client=client, seed=0, progress=False)
-    client.wait_for_workers(2)
+        choose(array[:50], Dying(marker=marker, every_time=True), 5, client=mortal, seed=0, progress=False)
 
 
 def test_what_comes_back_is_gains_and_winners(client: Any, array: Any, monkeypatch: pytest.MonkeyPatch) -> None:
