@@ -14,15 +14,21 @@ from reproduce.tables import Row
 TARGET = 0.90
 
 
-def ablation_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: str) -> Figure:
-    """Labels acquired until test accuracy first reaches 90 %, over the copies of each image in the pool."""
+def ablation_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: str) -> Figure | None:
+    """Labels acquired until test accuracy first reaches 90 %, over the copies of each image in the pool.
+
+    None as long as only one number of copies has been run: there is nothing to compare it with.
+    """
+    members = [(experiment, found) for experiment, found in members if found]
+    if len(members) < 2:
+        return None
     figure = Figure(figsize=(6, 4.5), layout="constrained")
     axes = figure.subplots()
-    most = max(experiment.settings.acquired for experiment, _ in members)
+    most = max(t.acquired[-1] for _, found in members for row in found for t in row.trajectories)
     for method in (RANDOM, BALD_KEPT, BATCHBALD):
         _draw(axes, method, members, most)
     axes.plot([], [], color="0.4", linestyle="--", label="published (where their medians reach it)")
-    axes.plot([], [], color="0.4", linestyle="", marker="^", markerfacecolor="none", label=f"not within {most} labels")
+    axes.plot([], [], color="0.4", linestyle="", marker="^", markerfacecolor="none", label="not reached yet")
     axes.set_title(f"Redundancy{note}", loc="left")
     axes.set_xlabel("copies of each image in the pool")
     axes.set_ylabel(f"labels acquired until {TARGET:.0%} test accuracy")

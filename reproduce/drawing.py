@@ -32,16 +32,15 @@ def draw_all(
     note = _note(scale, found)
     yield save(accuracy_figure(experiment, found, note), place / "accuracy.png")
     beside = published_scores(experiment, published) if scale == "paper" else {}
-    scores = scores_figure(experiment, found, note, beside)
-    if scores is not None:
-        yield save(scores, place / "scores.png")
+    perhaps = {"scores.png": scores_figure(experiment, found, note, beside)}
     plain = experiments.named(experiment.name)
     if plain in experiments.ABLATION:
-        members = [m for m in _family(experiments.ABLATION, scale, out, published) if m[1]]
-        yield save(ablation_figure(members, note), place / "ablation.png")
+        perhaps["ablation.png"] = ablation_figure(_family(experiments.ABLATION, scale, out, published), note)
     if plain in experiments.ACQUISITION_SIZES:
-        members = [m for m in _family(experiments.ACQUISITION_SIZES, scale, out, published) if m[1]]
-        yield save(time_figure(members, note), place / "time.png")
+        perhaps["time.png"] = time_figure(_family(experiments.ACQUISITION_SIZES, scale, out, published), note)
+    for name, figure in perhaps.items():
+        if figure is not None:
+            yield save(figure, place / name)
     if plain in experiments.MANY_CLASSES:
         yield save(entropy_figure(experiment, found, note, EMNIST_CLASSES), place / "class-entropy.png")
         yield save(histogram_figure(experiment, found, note, EMNIST_CLASSES), place / "class-histogram.png")
@@ -72,7 +71,6 @@ def save(figure: Figure, path: Path) -> Path:
 
 def _family(
     members: Sequence[Experiment], scale: str, out: Path, published: Path | None
-) -> Iterator[tuple[Experiment, list[Row]]]:
-    for plain in members:
-        experiment = smoke(plain) if scale == "smoke" else plain
-        yield experiment, rows(experiment, scale, out, published)
+) -> list[tuple[Experiment, list[Row]]]:
+    at_scale = [smoke(plain) if scale == "smoke" else plain for plain in members]
+    return [(experiment, rows(experiment, scale, out, published)) for experiment in at_scale]

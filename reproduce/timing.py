@@ -45,14 +45,19 @@ def timed(logs: Sequence[Log]) -> TimedCurve:
     )
 
 
-def time_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: str) -> Figure:
-    """Accuracy over time, in units of what BatchBALD with acquisition size 10 takes to reach 95 %, if it did."""
+def time_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: str) -> Figure | None:
+    """Accuracy over time, in units of what BatchBALD with acquisition size 10 takes to reach 95 %, if it did.
+
+    None as long as neither BALD nor BatchBALD has been run.
+    """
     curves = [
         (row, experiment.settings.acquisition_size, timed(row.logs))
         for experiment, found in members
         for row in found
         if row.method.name in (BALD_KEPT.name, BATCHBALD.name)
     ]
+    if not curves:
+        return None
     unit = next((c.hours_to(TARGET) for row, size, c in curves if _is_reference(row, size)), math.inf)
     scale = unit if math.isfinite(unit) else 1.0
     figure = Figure(figsize=(7, 4.5), layout="constrained")

@@ -7,11 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from reproduce.ablation import ablation_figure
 from reproduce.drawing import draw_all
 from reproduce.experiments import ABLATION, ACQUISITION_SIZES, DIGITS, MNIST_B1, MNIST_B10
-from reproduce.methods import BALD_KEPT, BATCHBALD, Method
+from reproduce.methods import BALD_KEPT, BATCHBALD, RANDOM, Method
 from reproduce.pictures import pictures_figure
 from reproduce.results import Step
 from reproduce.runs import Run
@@ -36,18 +38,42 @@ def write_log(out: Path, experiment: Experiment, method: Method, trial: int, acc
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
+def axes_of(figure: Figure | None) -> Axes:
+    """The only axes of a figure that has to be there."""
+    assert figure is not None
+    return figure.axes[0]
+
+
 def test_the_ablation_shows_labels_needed_over_copies(tmp_path: Path) -> None:
     for experiment, reached in zip(ABLATION, (1, 2, 3, 99), strict=True):
         for trial in range(3):
             write_log(tmp_path, experiment, BALD_KEPT, trial, [0.9 if i >= reached + trial else 0.5 for i in range(8)])
-    figure = ablation_figure([(e, rows(e, "paper", tmp_path, None)) for e in ABLATION], "")
-    axes = figure.axes[0]
+    members = [(e, rows(e, "paper", tmp_path, None)) for e in ABLATION]
+    axes = axes_of(ablation_figure(members, ""))
     medians = next(line for line in axes.lines if len(line.get_xdata()) == 4)
     assert list(medians.get_xdata()) == [1, 2, 3, 5]
-    assert list(medians.get_ydata()) == [20.0, 30.0, 40.0, 300]  # the last is off the scale, and marked so:
+    assert list(medians.get_ydata()) == [
+        20.0,
+        30.0,
+        40.0,
+        70,
+    ]  # the last, run that far, is off the scale, and marked so:
     beyond = next(line for line in axes.lines if line.get_marker() == "^" and len(line.get_xdata()))
     assert list(beyond.get_xdata()) == [5]
     assert [int(t.get_text()) for t in axes.get_xticklabels()] == [1, 2, 3, 5]
+
+
+def test_an_ablation_compares_two_numbers_of_copies_at_least(tmp_path: Path) -> None:
+    write_log(tmp_path, ABLATION[2], BALD_KEPT, 0, [0.5, 0.9])
+    assert ablation_figure([(e, rows(e, "paper", tmp_path, None)) for e in ABLATION], "") is None
+    write_log(tmp_path, ABLATION[1], BALD_KEPT, 0, [0.5, 0.9])
+    axes = axes_of(ablation_figure([(e, rows(e, "paper", tmp_path, None)) for e in ABLATION], ""))
+    assert [int(t.get_text()) for t in axes.get_xticklabels()] == [2, 3]
+
+
+def test_there_is_no_figure_of_time_without_bald_or_batchbald(tmp_path: Path) -> None:
+    write_log(tmp_path, MNIST_B10, RANDOM, 0, [0.5, 0.9])
+    assert time_figure([(MNIST_B10, rows(MNIST_B10, "paper", tmp_path, None))], "") is None
 
 
 def test_hours_are_those_until_the_model_was_trained(tmp_path: Path) -> None:
@@ -63,16 +89,16 @@ def test_hours_are_those_until_the_model_was_trained(tmp_path: Path) -> None:
 def test_time_is_relative_to_batchbald_reaching_95_percent(tmp_path: Path) -> None:
     write_log(tmp_path, MNIST_B10, BATCHBALD, 0, [0.5, 0.95, 0.96])
     write_log(tmp_path, MNIST_B1, BALD_KEPT, 0, [0.5, 0.6, 0.7])
-    figure = time_figure([(e, rows(e, "paper", tmp_path, None)) for e in ACQUISITION_SIZES], "")
-    lines = {line.get_label(): line for line in figure.axes[0].lines}
+    axes = axes_of(time_figure([(e, rows(e, "paper", tmp_path, None)) for e in ACQUISITION_SIZES], ""))
+    lines = {line.get_label(): line for line in axes.lines}
     batchbald, bald = lines["BatchBALD, size 10 (1 trial)"], lines["BALD, size 1 (1 trial)"]
     assert list(batchbald.get_xdata()) == pytest.approx([0.25, 1.0, 1.75])
     assert list(bald.get_xdata()) == pytest.approx([0.25, 1.0, 1.75])
-    stars = [line for line in figure.axes[0].lines if line.get_marker() == "*"]
+    stars = [line for line in axes.lines if line.get_marker() == "*"]
     assert [(float(s.get_xdata()[0]), float(s.get_ydata()[0])) for s in stars] == [(1.0, 95.0)]
 
     write_log(tmp_path, MNIST_B10, BATCHBALD, 0, [0.5, 0.6])
-    hours = time_figure([(e, rows(e, "paper", tmp_path, None)) for e in ACQUISITION_SIZES], "").axes[0]
+    hours = axes_of(time_figure([(e, rows(e, "paper", tmp_path, None)) for e in ACQUISITION_SIZES], ""))
     assert hours.get_xlabel() == "total time (hours)"
 
 
@@ -91,7 +117,7 @@ def test_pictures_count_the_different_images(tmp_path: Path) -> None:
 
 def test_one_command_draws_all_that_there_is(tmp_path: Path) -> None:
     drawn = {}
-    for experiment in (DIGITS, MNIST_B10, ABLATION[2]):
+    for experiment in (DIGITS, MNIST_B10, ABLATION[1], ABLATION[2]):
         for method in experiment.methods:
             write_log(tmp_path, experiment, method, 0, [0.5, 0.6])
         found = rows(experiment, "paper", tmp_path, None)
@@ -99,5 +125,6 @@ def test_one_command_draws_all_that_there_is(tmp_path: Path) -> None:
     assert drawn == {
         "digits": ["accuracy.png", "pictures.png"],
         "mnist": ["accuracy.png", "time.png"],
+        "repeated-mnist-x2": ["accuracy.png"],  # nothing to compare with as yet
         "repeated-mnist": ["accuracy.png", "ablation.png"],
     }
