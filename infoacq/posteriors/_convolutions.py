@@ -15,14 +15,14 @@ from infoacq.posteriors._ops import Kind, Sides, pair
 from infoacq.posteriors._plan import Step
 from infoacq.posteriors._planes_kernel import LANES
 from infoacq.posteriors._seen import pooling
-from infoacq.posteriors._winograd_kernel import SPREAD, TILE, work_size
+from infoacq.posteriors._winograd_kernel import SPREAD, TILE
 
 Margins = tuple[int, int, int, int]  # left, right, above and below
 NO_MARGINS: Margins = (0, 0, 0, 0)
 _MIN_PLACES = 16  # of the kernel for each number that is handed on; fewer cost more memory traffic than they save work
 _MIN_PLACES_BETWEEN = 9  # where a kernel reads that number while it is near
+_PLANES_BYTES = 2 * 2**20  # what the input may take there: more is read too slowly for what it saves
 _MOST_IN_TILES = 0.7  # of the products of a convolution as it is written
-_TILE_BYTES = 4 * 2**20  # what the tiles of a group may take, transformed; more go through memory
 _CACHE_BYTES = 256 * 2**10  # what the addends of a window may take
 _RELUS = (F.relu, torch.relu, "relu", "relu_")
 
@@ -104,21 +104,32 @@ class Convolution:
         window = _window(step) if self.window == (1, 1) else None
         return None if window is None else replace(self, window=window)
 
+    @property
+    def planes_bytes(self) -> int:
+        """What a group's input takes, as much of it as is read, but for margins at its sides."""
+        module = self.step.module
+        high = (self.sides[0] - 1) * module.stride[0] + module.dilation[0] * (module.kernel_size[0] - 1) + 1
+        wide = (self.sides[1] - 1) * module.stride[1] + module.dilation[1] * (module.kernel_size[1] - 1) + 1
+        return int(module.in_channels * high * wide * LANES * module.weight.element_size())
+
     def pays(self, *, between: bool = False) -> bool:
         """Whether addends save work, and stay near the processor."""
         module = self.step.module
         places = prod(module.kernel_size) * prod(self.window)
         addends = module.in_channels * self.window[0] * self.sides[1] * LANES * module.weight.element_size()
-        return places >= (_MIN_PLACES_BETWEEN if between else _MIN_PLACES) and bool(addends <= _CACHE_BYTES)
+        enough = places >= _MIN_PLACES or (
+            between and places >= _MIN_PLACES_BETWEEN and self.planes_bytes <= _PLANES_BYTES
+        )
+        return enough and bool(addends <= _CACHE_BYTES)
 
     @property
     def tiles_pay(self) -> bool:
-        """Whether it can be done in tiles, and whole tiles are less work than what is looked at, and stay near."""
+        """Whether it can be done in tiles, and whole tiles are less work than what is looked at."""
         module = self.step.module
         fits = (module.kernel_size, module.stride, module.dilation) == ((3, 3), (1, 1), (1, 1))
         whole = prod(-(-side // TILE) for side in self.sides) * SPREAD**2
-        work = work_size(module.in_channels, self.sides, LANES) * module.weight.element_size()
-        return fits and whole <= _MOST_IN_TILES * 9 * prod(self.sides) and work <= _TILE_BYTES
+        cut_windows = any(TILE % side for side in self.window)
+        return fits and not cut_windows and whole <= _MOST_IN_TILES * 9 * prod(self.sides)
 
 
 def is_eligible(step: Step) -> bool:

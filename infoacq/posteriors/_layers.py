@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from torch import Tensor
 from infoacq.posteriors._convolutions import NO_MARGINS, Convolution, Margins
 from infoacq.posteriors._first_convolution import FirstConvolution
 from infoacq.posteriors._ops import Sides
-from infoacq.posteriors._planes_kernel import LANES, TAPS, TERMS, Layer, Wanted
-from infoacq.posteriors._winograd_kernel import INPUTS, OUTPUTS, SPREAD, TILE, WEIGHTS, Tiled, cut, work_size
+from infoacq.posteriors._planes_kernel import AT_ONCE, LANES, Layer, Wanted
+from infoacq.posteriors._winograd_kernel import OUTPUTS, SPREAD, TILE, WEIGHTS, Tiled, cut
+
+_NEAR_BYTES = 2**20  # what planes may take, to be still near the processor when they are read for the next outputs
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,6 @@ class Stage:
     held: Sequence[int]  # the channels that each draw keeps of what it gives
     shape: tuple[int, ...]  # of the planes: (draws, held, h, w, LANES), or of one draw
     framed: bool  # by zeros, as the next convolution wants them
-    work: int = 0  # numbers that the kernel wants to work with
 
 
 def stages(first: FirstConvolution, masks: Sequence[Bool[Tensor, "k _"]], width: int) -> Iterator[Stage]:
@@ -44,8 +46,7 @@ def stages(first: FirstConvolution, masks: Sequence[Bool[Tensor, "k _"]], width:
             yield Stage([layer], held, (len(stays), max(1, *held), *sides), any(frame))
             continue
         layers = _tiled(convolution, keeps, stays, frame)
-        work = work_size(int(keeps.sum(dim=1).max()), convolution.sides, LANES)
-        yield Stage(layers, held, (-(-max(held) // OUTPUTS) * OUTPUTS, *sides), any(frame), work)
+        yield Stage(layers, held, (-(-max(held) // OUTPUTS) * OUTPUTS, *sides), any(frame))
 
 
 def _frame(given: Sides, behind: Sequence[Convolution]) -> Margins:
@@ -61,16 +62,39 @@ def layer_of_all(convolution: Convolution, width: int, frame: Margins = NO_MARGI
     """For `add_up`, over planes of this width; what it gives goes into a frame."""
     weight, bias = _weights(convolution)
     module = convolution.step.module
-    (high, wide), (down, across) = module.kernel_size, module.dilation
-    offsets = ((np.arange(high)[:, None] * down * width + np.arange(wide) * across) * LANES).flatten()
-    missing = -offsets.size % TAPS
     return Layer(
-        weight=F.pad(weight, (0, missing)).contiguous().numpy(),
+        weight=weight.contiguous().numpy(),
         bias=bias.numpy(),
-        offsets=np.pad(offsets, (0, missing)).astype(np.uint64),
-        stride=module.stride,
+        offsets=_grid(module.kernel_size, module.dilation, width).flatten(),
+        blocks=_blocks(convolution, width),
+        row=convolution.window[0] * module.stride[0] * width * LANES,
+        window=prod(convolution.window),
+        together=_together(convolution),
+        tall=convolution.handed_on[0] if convolution.planes_bytes <= _NEAR_BYTES else 1,
         **_facts(convolution, frame),
     )
+
+
+def _blocks(convolution: Convolution, width: int) -> np.ndarray:
+    """The windows of a row, as many as fill the registers together; the last again where some are missing."""
+    (high, wide), (_, columns) = convolution.window, convolution.handed_on
+    down, across = convolution.step.module.stride
+    windows = _grid((1, columns), (0, wide * across), width).T + _grid((high, wide), (down, across), width).reshape(
+        1, -1
+    )
+    together = _together(convolution)
+    whole = np.pad(windows, ((0, -columns % together), (0, 0)), "edge").reshape(-1, together * high * wide)
+    return np.pad(whole, ((0, 0), (0, -whole.shape[1] % AT_ONCE)), "edge")
+
+
+def _together(convolution: Convolution) -> int:
+    return max(1, AT_ONCE // prod(convolution.window))
+
+
+def _grid(sides: Sides, steps: Sides, width: int) -> np.ndarray:
+    """Where the places of a grid lie in planes of this width, from its first on."""
+    offsets: np.ndarray = np.arange(sides[0])[:, None] * steps[0] * width + np.arange(sides[1]) * steps[1]
+    return offsets * LANES
 
 
 def _tiled(
@@ -81,14 +105,15 @@ def _tiled(
     once = torch.tensor(WEIGHTS, dtype=torch.float64)
     kernels = weight.view(*weight.shape[:2], *convolution.step.module.kernel_size)
     spread = torch.einsum("ay, oiyx, bx -> aboi", once, kernels.double() * scale(convolution), once).flatten(0, 1)
-    facts, transformed = _facts(convolution, frame), spread.to(weight.dtype).numpy()
+    facts = _facts(convolution, frame) | {"window": convolution.window}
+    transformed = spread.to(weight.dtype).numpy()
     tiled = []
     for keep, stay in zip(keeps, stays, strict=True):
         inner, outer = keep.nonzero()[:, 0].numpy(), stay.nonzero()[:, 0].numpy()
         blocks = -(-len(outer) // OUTPUTS)
-        goes = np.empty((len(transformed), blocks, -(-len(inner) // INPUTS), OUTPUTS, INPUTS), transformed.dtype)
-        cut(transformed, outer, inner, goes)
-        tiled.append(Tiled(goes, F.pad(bias[stay], (0, blocks * OUTPUTS - len(outer))).numpy(), **facts))
+        left = np.empty((blocks, len(transformed), len(inner), OUTPUTS), transformed.dtype)
+        cut(transformed, outer, inner, left)
+        tiled.append(Tiled(left, F.pad(bias[stay], (0, blocks * OUTPUTS - len(outer))).numpy(), **facts))
     return tiled
 
 
@@ -96,16 +121,14 @@ def wanted_sums(convolution: Convolution, keeps: Bool[Tensor, "k i"], stays: Boo
     """For `add_up`: the channels that each draw keeps of the input and of the output."""
     channel, draw = stays.T.nonzero(as_tuple=True)
     place = (stays.cumsum(dim=1) - 1)[draw, channel]
-    counts, channels = keeps.sum(dim=1), keeps.shape[1]
-    none = channels + torch.arange(TERMS).expand(len(keeps), TERMS)  # as many as fill the last go of each draw
-    listed = torch.cat([keeps, none < channels + (-counts % TERMS)[:, None]], dim=1)
     return Wanted(
         starts=_starts(stays.sum(dim=0)),
+        channel=channel.numpy(),
         draw=draw.numpy(),
         place=place.numpy(),
-        kept=listed.nonzero()[:, 1].clamp(max=channels).numpy().astype(np.uint64),
-        kept_starts=_starts(listed.sum(dim=1)),
-        scale=_weights(convolution)[1].numpy().dtype.type(scale(convolution)),
+        kept=keeps.nonzero()[:, 1].numpy(),
+        kept_starts=_starts(keeps.sum(dim=1)),
+        scale=_weights(convolution)[1].new_tensor([scale(convolution)]).numpy(),
     )
 
 
@@ -129,8 +152,7 @@ def _facts(convolution: Convolution, frame: Margins) -> dict[str, Any]:
     """What follows a convolution, and where it goes."""
     left, _, above, _ = frame
     return {
-        "sides": convolution.sides,
-        "window": convolution.window,
-        "floor": _weights(convolution)[1].numpy().dtype.type(0.0 if convolution.relu else -np.inf),
+        "sides": convolution.handed_on,
+        "floor": _weights(convolution)[1].new_tensor([0.0 if convolution.relu else -np.inf]).numpy(),
         "corner": (above, left),
     }

@@ -7,6 +7,7 @@ computed once for all draws all the same: a draw's sum takes it once or not at a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 import torch
@@ -17,8 +18,8 @@ from torch import Tensor
 from infoacq.posteriors._first_convolution import FirstConvolution
 from infoacq.posteriors._layers import layer_of_all, scale
 from infoacq.posteriors._parts import Part
-from infoacq.posteriors._planes import NEAR_BYTES, apart, numpy_room, side_by_side, suits
-from infoacq.posteriors._planes_kernel import LANES, TERMS, add_up_separately
+from infoacq.posteriors._planes import NEAR_BYTES, apart, candidates_last, numpy_room, side_by_side, suits
+from infoacq.posteriors._planes_kernel import LANES, add_up_separately
 from infoacq.posteriors._subnetwork import Draw
 from infoacq.posteriors._threads import Map
 
@@ -35,27 +36,28 @@ def ends_of_own_draws(
         return [None] * len(draws)
     keeps = torch.stack([draw.mask(convolution.dropped.node, tuple(x.shape), x).flatten(1) for draw in draws])
     width = convolution.step.module.out_channels
-    ends = first.rooms.take(x, (len(draws), len(x), width, *convolution.handed_on))
+    shape = (len(x), width, *convolution.handed_on)
+    ends = [candidates_last(row, shape) for row in first.rooms.take(x, (len(draws), prod(shape)))]
     some = max(1, NEAR_BYTES // (LANES * convolution.row_bytes))
     left, right, _, _ = convolution.margins
     layer = layer_of_all(convolution, x.shape[3] + left + right)
+    counts_for = x.new_tensor([scale(convolution)]).numpy()
 
     def fill(start: int) -> None:
         planes = side_by_side(x[start : start + LANES], convolution)
         kept = _kept(keeps[:, start : start + LANES], planes.dtype)
         for places in (slice(at, at + some) for at in range(0, len(draws), some)):
-            here = ends[places, start : start + LANES]
-            with numpy_room(first.rooms, x, (len(here), *ends.shape[2:], LANES)) as sums:
-                add_up_separately(planes, layer, kept[places], planes.dtype.type(scale(convolution)), sums)
+            here = ends[places]
+            with numpy_room(first.rooms, x, (len(here), *shape[1:], LANES)) as sums:
+                add_up_separately(planes, layer, kept[places], counts_for, sums)
                 for given, end in zip(sums, here, strict=True):
-                    apart(given, end)
+                    apart(given, end, start)
 
     in_threads(fill, range(0, len(x), LANES))
     return [Part.whole(end) for end in ends]
 
 
 def _kept(keeps: Bool[Tensor, "k n i"], dtype: np.dtype) -> Float[np.ndarray, "k padded lanes"]:
-    """One where a candidate keeps a channel, and zeros up to whole goes and groups of the kernel."""
-    margins = (0, LANES - keeps.shape[1], 0, -keeps.shape[2] % TERMS)
-    kept: np.ndarray = F.pad(keeps.transpose(1, 2), margins).contiguous().numpy().astype(dtype)
+    """One where a candidate keeps a channel, and zeros up to whole groups of the kernel."""
+    kept: np.ndarray = F.pad(keeps.transpose(1, 2), (0, LANES - keeps.shape[1])).contiguous().numpy().astype(dtype)
     return kept

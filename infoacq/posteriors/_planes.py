@@ -25,7 +25,7 @@ from infoacq.posteriors._convolutions import Convolution
 from infoacq.posteriors._first_convolution import MIN_CANDIDATES, FirstConvolution
 from infoacq.posteriors._layers import Stage, layer_of_all, scale, stages, wanted_sums
 from infoacq.posteriors._parts import Part
-from infoacq.posteriors._planes_kernel import LANES, Wanted, add_up
+from infoacq.posteriors._planes_kernel import LANES, Wanted, add_up, put
 from infoacq.posteriors._rooms import Rooms
 from infoacq.posteriors._subnetwork import Draw
 from infoacq.posteriors._threads import Map, fitting_number, workers
@@ -62,7 +62,7 @@ def ends_of_draws(
     in_threads(
         lambda group: _fill(first, known, *group),
         [
-            (x[start : start + LANES], [None if end is None else end.tensor[start : start + LANES] for end in parts])
+            (x, start, parts)
             for x, parts, suit in zip(blocks, ends, suited, strict=True)
             if suit
             for start in range(0, len(x), LANES)
@@ -75,8 +75,11 @@ def end_of_all(convolution: Convolution, x: Float[Tensor, "n i h w"]) -> Float[T
     """The value at `convolution.end` where nothing is dropped; None where it has to be found otherwise."""
     if not suits((convolution,), x):
         return None
-    out = x.new_empty(len(x), convolution.step.module.out_channels, *convolution.handed_on)
-    keeps, stays = (torch.ones(1, channels, dtype=torch.bool) for channels in (x.shape[1], out.shape[1]))
+    channels = convolution.step.module.out_channels
+    out = candidates_last(
+        x.new_empty(len(x) * channels * prod(convolution.handed_on)), (len(x), channels, *convolution.handed_on)
+    )
+    keeps, stays = (torch.ones(1, number, dtype=torch.bool) for number in (x.shape[1], channels))
     left, right, _, _ = convolution.margins
     layer, wanted = layer_of_all(convolution, x.shape[3] + left + right), wanted_sums(convolution, keeps, stays)
 
@@ -84,7 +87,7 @@ def end_of_all(convolution: Convolution, x: Float[Tensor, "n i h w"]) -> Float[T
         planes = side_by_side(x[start : start + LANES], convolution)
         room = np.empty((1, *out.shape[1:], LANES), planes.dtype)
         add_up(planes, layer, wanted, room)
-        apart(room[0], out[start : start + LANES])
+        apart(room[0], out, start)
 
     with workers(fitting_number()) as in_threads:
         in_threads(fill, range(0, len(x), LANES))
@@ -107,7 +110,7 @@ def _unfilled(first: FirstConvolution, draws: Sequence[Draw], x: Tensor) -> list
     most = max(0 if k is None else len(k) for k in kept)
     room = first.rooms.take(x, (len(draws), len(x) * max(1, most) * prod(sides)))
     return [
-        None if k is None else Part(_start(row, (len(x), len(k), *sides)), width, k, until=until)
+        None if k is None else Part(candidates_last(row, (len(x), len(k), *sides)), width, k, until=until)
         for k, row in zip(kept, room, strict=True)
     ]
 
@@ -116,33 +119,33 @@ def _unknown(draws: Sequence[Draw]) -> list[Part | None]:
     return [None] * len(draws)
 
 
-def _start(row: Tensor, shape: tuple[int, ...]) -> Tensor:
-    return row[: prod(shape)].view(shape)
+def candidates_last(room: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The start of a room, so laid out in memory; a linear layer reads it as fast that way."""
+    return room[: prod(shape)].view(*shape[1:], shape[0]).movedim(-1, 0)
 
 
-def _fill(first: FirstConvolution, known: Sequence[_Draws], x: Tensor, ends: Sequence[Tensor | None]) -> None:
+def _fill(first: FirstConvolution, known: Sequence[_Draws], x: Tensor, start: int, ends: Sequence[Part | None]) -> None:
     """The ends of all draws for a group of candidates, for some draws after the others."""
-    planes = side_by_side(x, first.convolution)
+    planes = side_by_side(x[start : start + LANES], first.convolution)
     for draws in known:
         shared, *own = draws.stages
         with ExitStack() as stack:
             room, *rooms = [
                 stack.enter_context(numpy_room(first.rooms, x, stage.shape, stage.framed)) for stage in draws.stages
             ]
-            works = [stack.enter_context(numpy_room(first.rooms, x, (stage.work,))) for stage in own]
             add_up(planes, shared.layers[0], draws.wanted, room)
             for number, end in enumerate(ends[draws.places]):
                 given = room[number, : shared.held[number]]
-                for stage, work, out in zip(own, works, rooms, strict=True):
-                    convolve(given, stage.layers[number], work, out)
+                for stage, out in zip(own, rooms, strict=True):
+                    convolve(given, stage.layers[number], out)
                     given = out[: stage.held[number]]
                 if end is not None:
-                    apart(given, end)
+                    apart(given, end.tensor, start)
 
 
-def apart(planes: Float[np.ndarray, "o h w lanes"], out: Float[Tensor, "n o h w"]) -> None:
-    """Fill `out` candidate by candidate; NumPy moves them faster than PyTorch or a loop of our own."""
-    out.flatten(1).numpy()[...] = planes.reshape(-1, LANES)[:, : len(out)].T
+def apart(planes: Float[np.ndarray, "o h w lanes"], out: Float[Tensor, "n o h w"], start: int) -> None:
+    """Fill `out`, which lies in memory candidates last, from candidate `start` on."""
+    put(planes.reshape(-1, LANES), start, out.movedim(0, -1).flatten(0, -2).numpy())
 
 
 @contextmanager

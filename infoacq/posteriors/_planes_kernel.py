@@ -1,7 +1,7 @@
 """Convolutions of planes of candidates that all draws share, and the maxima behind them, which never leave the caches.
 
-A few candidates lie side by side, so that rows are long and the compiler makes vectors of them. What each input channel
-adds to some rows of an output channel is computed once, and every draw adds up the addends of the channels it keeps.
+Candidates lie side by side. What each input channel adds to some positions of an output channel is computed once, and
+every draw adds up the addends of the channels it keeps.
 """
 
 from __future__ import annotations
@@ -9,186 +9,191 @@ from __future__ import annotations
 from typing import Any, NamedTuple, no_type_check
 
 import numpy as np
-from numba import njit, uint64
 
-LANES = 32  # candidates side by side: long enough rows, and addends (64 KiB for MNIST) that stay near the processor
-TAPS = 9  # places of the kernel whose products make an addend in one go
-TERMS = 8  # addends that are added in one go
+from infoacq.posteriors._vectors import BYTES, compiled, larger, load, repeated, store, zeros_like
+
+LANES = 32  # candidates side by side
+NEAR = 4  # blocks whose input stays near the processor, for all output channels
+PAIR = 2  # output channels whose addends are made together
+AT_ONCE = 4  # positions of the output whose sums are in registers
 
 
 class Layer(NamedTuple):
-    """A convolution and what follows it, for all draws."""
+    """A convolution and what follows it, for all draws; offsets are in numbers."""
 
-    weight: Any  # (o, i, taps): places of the kernel, up to a multiple of TAPS with zeros
+    weight: Any  # (o, i, taps)
     bias: Any  # (o,)
-    offsets: Any  # (taps,): of the places of the kernel from the first, in numbers
-    stride: tuple[int, int]
-    sides: tuple[int, int]  # of the convolution's output, as much of it as is looked at
-    window: tuple[int, int]  # of the maxima that follow, edge to edge; what fills no window is left out
-    floor: Any  # what is less becomes this
+    offsets: Any  # (taps,): of the places of the kernel from its first
+    blocks: Any  # (blocks, positions): window after window, from a row's first; filled up to a multiple of AT_ONCE
+    row: int  # from a row of windows to the next
+    window: int  # positions of the maxima that follow
+    together: int  # windows of a block
+    sides: tuple[int, int]  # of what is handed on: as many windows
+    tall: int  # rows of windows that are done for one pair of output channels after the other
+    floor: Any  # (1,): what is less becomes this
     corner: tuple[int, int]  # where the first number of a plane goes; the margin is the reader's
 
 
 class Wanted(NamedTuple):
-    """Which sums are wanted: rows of (draw, place among the output channels that it keeps), by output channel."""
+    """Which sums are wanted: rows of (channel, draw, place among the channels that it keeps), by output channel."""
 
     starts: Any  # (o + 1,): the first row of each output channel
+    channel: Any  # (rows,)
     draw: Any  # (rows,)
     place: Any  # (rows,)
-    kept: Any  # input channels of a draw, up to a multiple of TERMS with one that does not exist; then the next draw's
+    kept: Any  # input channels of a draw; then the next draw's
     kept_starts: Any  # (k + 1,)
-    scale: Any  # what each kept channel counts for
+    scale: Any  # (1,): what each kept channel counts for
 
 
-def compiled(function: Any) -> Any:
-    """By numba, once a machine, where there is a folder to keep the result in.
-
-    The liberties with rounding hide no NaN; the comparisons of maxima would (see `_planes`). What one compiled function
-    calls is in the same file: numba does not notice when another file changes.
-    """
-    compiler = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "reassoc", "nsz"}}
-    try:
-        return njit(cache=True, **compiler)(function)
-    except RuntimeError:  # neither beside this file nor in the user's own folder
-        return njit(**compiler)(function)
-
-
-# Positions are unsigned throughout: numba would ask of others, each time, whether they count from the end.
 @compiled
 @no_type_check
 def add_up(x, layer, wanted, out):
     """Fill out (draw, place, oh, ow, LANES) from planes (i, h, w, LANES) that all draws share."""
-    size = layer.window[0] * layer.sides[1] * LANES
-    addends = np.zeros((x.shape[0] + 1) * size, x.dtype)  # the last are of no channel
-    sums = np.empty(size, x.dtype)
-    for channel in range(len(layer.weight)):
-        first, last = wanted.starts[channel], wanted.starts[channel + 1]
-        for y in range(layer.sides[0] // layer.window[0] if first < last else 0):
-            _fill(x, layer, channel, y * layer.window[0], addends)
-            for row in range(first, last):
-                draw, plane = wanted.draw[row], wanted.draw[row] * out.shape[1] + wanted.place[row]
-                _add(addends, wanted.kept, wanted.kept_starts[draw], wanted.kept_starts[draw + 1], sums)
-                _keep_largest(sums, layer, x.shape[3], wanted.scale, layer.bias[channel], out, plane, y)
+    step, positions = BYTES // x.itemsize, layer.blocks.shape[1]
+    addends, sums = np.empty((PAIR, x.shape[0] * positions * step), x.dtype), np.empty(positions * step, x.dtype)
+    runs = np.empty((PAIR * out.shape[0], NEAR * layer.together, LANES), x.dtype)
+    for top in range(0, layer.sides[0], layer.tall):
+        for start in range(0, len(layer.blocks), NEAR):
+            for pair in range(0, len(layer.weight), PAIR):
+                first, last = wanted.starts[pair], wanted.starts[min(pair + PAIR, len(layer.weight))]
+                for y in range(top, min(top + layer.tall, layer.sides[0]) if first < last else top):
+                    for block in range(start, min(start + NEAR, len(layer.blocks))):
+                        for lane in range(0, LANES, step):
+                            _make(x, layer, pair, y * layer.row + lane, block, addends)
+                            for place in range(first, last):
+                                channel, draw = wanted.channel[place], wanted.draw[place]
+                                begin, end = wanted.kept_starts[draw], wanted.kept_starts[draw + 1]
+                                _add(addends[channel - pair], wanted.kept, begin, end, sums)
+                                to = ((place - first) * NEAR + block - start) * layer.together * LANES + lane
+                                _keep_largest(sums, layer, wanted.scale, channel, block, runs, to)
+                    for place in range(first, last):
+                        plane = wanted.draw[place] * out.shape[1] + wanted.place[place]
+                        _put(runs, place - first, layer, start, out, plane, y)
 
 
 @compiled
 @no_type_check
 def add_up_separately(x, layer, keeps, scale, out):
-    """Fill out (draw, o, oh, ow, LANES), where each candidate keeps input channels of its own.
+    """Fill out (draw, o, oh, ow, LANES); `keeps` (draw, i, LANES) is one where a candidate keeps an input channel."""
+    step, positions, draws = BYTES // x.itemsize, layer.blocks.shape[1], len(keeps)
+    addends, sums = np.empty((PAIR, x.shape[0] * positions * step), x.dtype), np.empty(positions * step, x.dtype)
+    runs = np.empty((PAIR * draws, NEAR * layer.together, LANES), x.dtype)
+    for top in range(0, layer.sides[0], layer.tall):
+        for start in range(0, len(layer.blocks), NEAR):
+            for pair in range(0, len(layer.weight), PAIR):
+                outputs = min(PAIR, len(layer.weight) - pair)
+                for y in range(top, min(top + layer.tall, layer.sides[0])):
+                    for block in range(start, min(start + NEAR, len(layer.blocks))):
+                        for lane in range(0, LANES, step):
+                            _make(x, layer, pair, y * layer.row + lane, block, addends)
+                            for row in range(outputs * draws):
+                                kept = row % draws * x.shape[0] * LANES + lane
+                                _add_kept(addends[row // draws], keeps, kept, x.shape[0], sums)
+                                to = (row * NEAR + block - start) * layer.together * LANES + lane
+                                _keep_largest(sums, layer, scale, pair + row // draws, block, runs, to)
+                    for row in range(outputs * draws):
+                        _put(runs, row, layer, start, out, row % draws * out.shape[1] + pair + row // draws, y)
 
-    `keeps` (draw, i, LANES) is one for these and zero for the others, up to a multiple of TERMS channels.
+
+@compiled
+@no_type_check
+def put(planes, start, out):
+    """Copy planes (numbers, LANES) to columns of out (numbers, n), from `start` on, as many as there are."""
+    step, lanes = BYTES // planes.itemsize, min(LANES, out.shape[1] - start)
+    in_vectors = lanes // step * step
+    for number in range(out.shape[0]):
+        for lane in range(0, in_vectors, step):
+            store(out, number * out.shape[1] + start + lane, load(planes, number * LANES + lane))
+        for lane in range(in_vectors, lanes):
+            out[number, start + lane] = planes[number, lane]
+
+
+@compiled
+@no_type_check
+def _make(x, layer, pair, source, block, addends):
+    """What each input channel adds to the positions of a block, (PAIR, i, positions, vector), of two output channels.
+
+    Two outputs at two positions ask for fewer numbers a product than one at four. The last may be alone, and is both.
     """
-    size, lanes, flat = layer.window[0] * layer.sides[1] * LANES, uint64(x.shape[3]), keeps.reshape(keeps.size)
-    channels = uint64(keeps.shape[1])
-    addends = np.zeros(channels * size, x.dtype)  # the last are of no channel
-    sums = np.empty(size, x.dtype)
-    for channel in range(len(layer.weight)):
-        for y in range(layer.sides[0] // layer.window[0]):
-            _fill(x, layer, channel, y * layer.window[0], addends)
-            for draw in range(len(keeps)):
-                _add_kept(addends, flat, uint64(draw) * channels * lanes, channels, lanes, sums)
-                plane = draw * out.shape[1] + channel
-                _keep_largest(sums, layer, x.shape[3], scale, layer.bias[channel], out, plane, y)
-
-
-@compiled
-@no_type_check
-def _fill(x, layer, channel, top, addends):
-    """What each input channel adds to the rows of a window, from `top` on, of an output channel."""
     channels, high, wide, _ = x.shape
-    down, across = layer.stride
-    runs, run = (1, layer.sides[1] * LANES) if across == 1 else (layer.sides[1], LANES)
-    flat, weight, taps, at = x.reshape(x.size), layer.weight.reshape(layer.weight.size), len(layer.offsets), 0
+    step, taps, plane, at = BYTES // x.itemsize, len(layer.offsets), high * wide * LANES, 0
+    other = channels * taps * min(1, len(layer.weight) - 1 - pair)
     for inner in range(channels):
-        first = (channel * channels + inner) * taps
-        for row in range(top, top + layer.window[0]):
-            above = (inner * high + row * down) * wide
-            for column in range(runs):
-                _make(flat, (above + column * across) * LANES, weight, first, layer.offsets, addends, at, run)
-                at += run
-
-
-@compiled
-@no_type_check
-def _make(x, source, weight, first, offsets, to, at, run):
-    """One run of neighbours of an addend: the sum over the places of the kernel."""
-    source, at, length = uint64(source), uint64(at), uint64(run)
-    for q in range(length):
-        to[at + q] = 0
-    for place in range(0, len(offsets), TAPS):
-        o, w = offsets[place : place + TAPS], weight[first + place : first + place + TAPS]
-        a, b, c, d, e = source + o[0], source + o[1], source + o[2], source + o[3], source + o[4]
-        f, g, h, i = source + o[5], source + o[6], source + o[7], source + o[8]
-        of_a, of_b, of_c, of_d, of_e = w[0], w[1], w[2], w[3], w[4]
-        of_f, of_g, of_h, of_i = w[5], w[6], w[7], w[8]
-        for q in range(length):
-            first_five = of_a * x[a + q] + of_b * x[b + q] + of_c * x[c + q] + of_d * x[d + q] + of_e * x[e + q]
-            to[at + q] += first_five + of_f * x[f + q] + of_g * x[g + q] + of_h * x[h + q] + of_i * x[i + q]
+        first = (pair * channels + inner) * taps
+        for position in range(0, layer.blocks.shape[1], 2):
+            here = source + inner * plane + layer.blocks[block, position]
+            beside = source + inner * plane + layer.blocks[block, position + 1]
+            of_a = of_b = of_c = of_d = zeros_like(x)
+            for tap in range(taps):
+                weight, others = repeated(layer.weight, first + tap), repeated(layer.weight, first + other + tap)
+                given, next_given = load(x, here + layer.offsets[tap]), load(x, beside + layer.offsets[tap])
+                of_a, of_b = of_a + weight * given, of_b + weight * next_given
+                of_c, of_d = of_c + others * given, of_d + others * next_given
+            store(addends, at, of_a)
+            store(addends, at + step, of_b)
+            store(addends, addends.shape[1] + at, of_c)
+            store(addends, addends.shape[1] + at + step, of_d)
+            at += 2 * step
 
 
 @compiled
 @no_type_check
 def _add(addends, kept, first, last, sums):
-    """The sum of the addends that a draw keeps."""
-    size = uint64(len(sums))
-    for q in range(size):
-        sums[q] = 0
-    for at in range(first, last, TERMS):
-        k = kept[at : at + TERMS]
-        a, b, c, d = k[0] * size, k[1] * size, k[2] * size, k[3] * size
-        e, f, g, h = k[4] * size, k[5] * size, k[6] * size, k[7] * size
-        for q in range(size):
-            left = (addends[a + q] + addends[b + q]) + (addends[c + q] + addends[d + q])
-            right = (addends[e + q] + addends[f + q]) + (addends[g + q] + addends[h + q])
-            sums[q] += left + right
+    """The sums of the addends that a draw keeps, (positions, vector)."""
+    step, size = BYTES // sums.itemsize, len(sums)
+    for position in range(0, size, AT_ONCE * step):
+        of_a = of_b = of_c = of_d = zeros_like(sums)
+        for place in range(first, last):
+            at = kept[place] * size + position
+            of_a, of_b = of_a + load(addends, at), of_b + load(addends, at + step)
+            of_c, of_d = of_c + load(addends, at + 2 * step), of_d + load(addends, at + 3 * step)
+        store(sums, position, of_a)
+        store(sums, position + step, of_b)
+        store(sums, position + 2 * step, of_c)
+        store(sums, position + 3 * step, of_d)
 
 
 @compiled
 @no_type_check
-def _add_kept(addends, keeps, first, channels, lanes, sums):
-    """The sum of the addends that each candidate keeps, by a draw's part of `keeps`, which begins at `first`.
-
-    `lanes` is no constant, for the same reason as below; two flat arrays are quickly known to lie apart.
-    """
-    size = uint64(len(sums))
-    for q in range(size):
-        sums[q] = 0
-    for at in range(uint64(0), uint64(channels), uint64(TERMS)):
-        a, r = at * size, first + at * lanes
-        b, c, d = a + size, a + size + size, a + size + size + size
-        e, f, g, h = d + size, d + size + size, d + size + size + size, d + size + size + size + size
-        s, t, u = r + lanes, r + lanes + lanes, r + lanes + lanes + lanes
-        v, w, x, y = u + lanes, u + lanes + lanes, u + lanes + lanes + lanes, u + lanes + lanes + lanes + lanes
-        for p in range(uint64(0), size, lanes):
-            for q in range(lanes):
-                of_four = keeps[r + q] * addends[a + p + q] + keeps[s + q] * addends[b + p + q]
-                of_four += keeps[t + q] * addends[c + p + q] + keeps[u + q] * addends[d + p + q]
-                others = keeps[v + q] * addends[e + p + q] + keeps[w + q] * addends[f + p + q]
-                others += keeps[x + q] * addends[g + p + q] + keeps[y + q] * addends[h + p + q]
-                sums[p + q] += of_four + others
+def _add_kept(addends, keeps, first, channels, sums):
+    """The sums of the addends that each candidate keeps, by a draw's part of `keeps`, which begins at `first`."""
+    step, size = BYTES // sums.itemsize, len(sums)
+    for position in range(0, size, AT_ONCE * step):
+        of_a = of_b = of_c = of_d = zeros_like(sums)
+        for inner in range(channels):
+            at, keep = inner * size + position, load(keeps, first + inner * LANES)
+            of_a, of_b = of_a + keep * load(addends, at), of_b + keep * load(addends, at + step)
+            of_c, of_d = of_c + keep * load(addends, at + 2 * step), of_d + keep * load(addends, at + 3 * step)
+        store(sums, position, of_a)
+        store(sums, position + step, of_b)
+        store(sums, position + 2 * step, of_c)
+        store(sums, position + 3 * step, of_d)
 
 
 @compiled
 @no_type_check
-def _keep_largest(sums, layer, lanes, scale, bias, out, plane, y):
-    """The largest of each window, scaled, with the bias, to row `y` of a plane of `out`.
+def _keep_largest(sums, layer, scale, channel, block, runs, to):
+    """The largest of each window of a block, scaled, with the bias, to so many numbers from the first of `runs`."""
+    step = BYTES // sums.itemsize
+    for beside in range(min(layer.together, layer.sides[1] - block * layer.together)):
+        source = beside * layer.window * step
+        most = load(sums, source)
+        for place in range(1, layer.window):
+            most = larger(most, load(sums, source + place * step))
+        value = most * repeated(scale, 0) + repeated(layer.bias, channel)
+        store(runs, to + beside * LANES, larger(value, repeated(layer.floor, 0)))
 
-    `lanes` is no constant, or the loops would be unrolled.
+
+@compiled
+@no_type_check
+def _put(runs, run, layer, start, out, plane, y):
+    """What a run of blocks gave, from block `start` on, to row `y` of a plane of `out`.
+
+    There the draws are far apart: to write each block's there would take twice the time, waiting for memory.
     """
-    high, wide = layer.window
-    width, to = uint64(len(sums) // high), out.reshape(out.size)
-    size, columns = (width, 1) if wide == 1 else (uint64(lanes), layer.sides[1] // wide)  # one run where it can be
-    at = ((plane * out.shape[-3] + layer.corner[0] + y) * out.shape[-2] + layer.corner[1]) * lanes
-    for row in range(uint64(1), uint64(high)):
-        for q in range(width):
-            other = sums[row * width + q]
-            sums[q] = sums[q] if sums[q] > other else other
-    for column in range(columns):
-        here, there = uint64(column * wide) * size, uint64(at) + uint64(column) * size
-        for beside in range(uint64(1), uint64(wide)):
-            for q in range(size):
-                other = sums[here + beside * size + q]
-                sums[here + q] = sums[here + q] if sums[here + q] > other else other
-        for q in range(size):
-            value = sums[here + q] * scale + bias
-            to[there + q] = value if value > layer.floor else layer.floor
+    step, first = BYTES // runs.itemsize, start * layer.together
+    size, source = min(NEAR * layer.together, layer.sides[1] - first) * LANES, run * NEAR * layer.together * LANES
+    to = ((plane * out.shape[2] + layer.corner[0] + y) * out.shape[3] + layer.corner[1] + first) * LANES
+    for at in range(0, size, step):
+        store(out, to + at, load(runs, source + at))

@@ -1,6 +1,7 @@
 """Masks of a candidate's own: the kernel that serves all draws of them equals the model's own forward."""
 
 import logging
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from infoacq.posteriors import _chunks, _own_masks, mc_dropout
-from infoacq.posteriors._planes_kernel import LANES, TAPS, TERMS, Layer, add_up_separately
+from infoacq.posteriors._planes_kernel import AT_ONCE, LANES, Layer, add_up_separately
 from models.mnist_cnn import MNISTCNN
 from tests.posteriors.naive import naive_probs
 
@@ -32,6 +33,31 @@ def calls(monkeypatch):
     return seen
 
 
+def layer_of(weight, bias, stride, window, sides, least, tall):
+    """As the kernel wants it, for planes that are ten wide."""
+    places = [y * 10 + x for y in range(weight.shape[2]) for x in range(weight.shape[3])]
+    inside = [(y, x) for y in range(window[0]) for x in range(window[1])]
+    windows = [
+        [y * stride[0] * 10 + (column * window[1] + x) * stride[1] for y, x in inside] for column in range(sides[1])
+    ]
+    together = max(1, AT_ONCE // len(inside))
+    blocks = [list(chain(*windows[first : first + together])) for first in range(0, sides[1], together)]
+    length = -(-max(map(len, blocks)) // AT_ONCE) * AT_ONCE
+    return Layer(
+        weight=weight.flatten(2).contiguous().numpy(),
+        bias=bias.numpy(),
+        offsets=LANES * np.array(places),
+        blocks=LANES * np.array([block + [0] * (length - len(block)) for block in blocks]),
+        row=window[0] * stride[0] * 10 * LANES,
+        window=len(inside),
+        together=together,
+        sides=sides,
+        tall=tall,
+        floor=bias.new_tensor([least]).numpy(),
+        corner=(0, 0),
+    )
+
+
 @settings(max_examples=60)
 @given(
     dtype=st.sampled_from([torch.float32, torch.float64]),
@@ -40,9 +66,10 @@ def calls(monkeypatch):
     stride=st.tuples(st.integers(1, 2), st.integers(1, 2)),
     window=st.tuples(st.integers(1, 3), st.integers(1, 3)),
     least=st.sampled_from([0.0, -np.inf]),
+    tall=st.integers(1, 4),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_the_kernel_equals_pytorch(dtype, channels, kernel, stride, window, least, seed):
+def test_the_kernel_equals_pytorch(dtype, channels, kernel, stride, window, least, tall, seed):
     rng, (inner, outer), draws, scale = torch.Generator().manual_seed(seed), channels, 3, 1.7
     x = torch.randn(LANES, inner, 9, 10, dtype=dtype, generator=rng)
     weight = torch.randn(outer, inner, *kernel, dtype=dtype, generator=rng)
@@ -51,15 +78,11 @@ def test_the_kernel_equals_pytorch(dtype, channels, kernel, stride, window, leas
     dropped = [x * keep[:, :, None, None].to(dtype) * scale for keep in keeps]
     wide = torch.stack([F.conv2d(each, weight, bias, stride) for each in dropped])
     expected = F.max_pool2d(wide.flatten(0, 1), window, window).clamp(min=least).unflatten(0, (draws, LANES))
-    offsets = ((torch.arange(kernel[0])[:, None] * 10 + torch.arange(kernel[1])) * LANES).flatten()
-    missing = -len(offsets) % TAPS
-    filled, places = F.pad(weight.flatten(2), (0, missing)).numpy(), F.pad(offsets, (0, missing)).numpy()
-    sides, floor = tuple(wide.shape[3:]), bias.numpy().dtype.type(least)
-    layer = Layer(filled, bias.numpy(), places.astype(np.uint64), stride, sides, window, floor, (0, 0))
-    kept = F.pad(keeps.transpose(1, 2), (0, 0, 0, -inner % TERMS)).to(dtype).contiguous().numpy()
+    layer = layer_of(weight, bias, stride, window, tuple(expected.shape[3:]), least, tall)
+    kept = keeps.transpose(1, 2).to(dtype).contiguous().numpy()
     out = np.full((draws, outer, *expected.shape[3:], LANES), np.nan, kept.dtype)
     planes = x.permute(1, 2, 3, 0).contiguous().numpy()
-    add_up_separately(planes, layer, kept, kept.dtype.type(scale), out)
+    add_up_separately(planes, layer, kept, np.array([scale], kept.dtype), out)
     tolerance = 1e-4 if dtype is torch.float32 else 1e-12
     np.testing.assert_allclose(out, expected.permute(0, 2, 3, 4, 1).numpy(), rtol=0, atol=tolerance)
 

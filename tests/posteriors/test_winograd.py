@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from infoacq.posteriors import _planes, mc_dropout
-from infoacq.posteriors._winograd_kernel import INPUTS, OUTPUTS, SPREAD, TILE, WEIGHTS, Tiled, convolve, cut, work_size
+from infoacq.posteriors._planes_kernel import LANES
+from infoacq.posteriors._winograd_kernel import OUTPUTS, SPREAD, TILE, WEIGHTS, Tiled, convolve, cut
 from models.emnist_cnn import EMNISTCNN
 from tests.posteriors.naive import naive_probs
 from tests.posteriors.test_plan_property import ACTIVATIONS, POOLINGS, check_equal
@@ -22,14 +23,15 @@ SHARES = st.sampled_from([0.0, 0.2, 0.5, 0.5, 0.5, 0.9, 1.0])
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Channels that come in, the sides that are computed and the window, for each call of the kernel."""
+    """Channels that come in, the sides that are handed on and the window, for each call of the kernel."""
     seen = []
 
-    def convolve(planes, layer, work, out):
-        reach = [-(-side // TILE) * TILE + SPREAD - TILE for side in layer.sides]
+    def convolve(planes, layer, out):
+        sides = [side * over for side, over in zip(layer.sides, layer.window, strict=True)]
+        reach = [-(-side // TILE) * TILE + SPREAD - TILE for side in sides]
         assert all(side >= least for side, least in zip(planes.shape[1:3], reach, strict=True))  # all of it is read
         seen.append((len(planes), layer.sides, layer.window))
-        kernel(planes, layer, work, out)
+        kernel(planes, layer, out)
 
     kernel = _planes.convolve
     monkeypatch.setattr(_planes, "convolve", convolve)
@@ -39,8 +41,8 @@ def calls(monkeypatch):
 def tiled(weight: Tensor, bias: Tensor, stays: list[int], keeps: list[int], **facts) -> Tiled:
     once = torch.tensor(WEIGHTS, dtype=torch.float64)
     spread = torch.einsum("ay, oiyx, bx -> aboi", once, weight.double(), once).flatten(0, 1).to(weight.dtype).numpy()
-    blocks, goes = -(-len(stays) // OUTPUTS), -(-len(keeps) // INPUTS)
-    cut_out = np.full((SPREAD**2, blocks, goes, OUTPUTS, INPUTS), np.nan, spread.dtype)
+    blocks = -(-len(stays) // OUTPUTS)
+    cut_out = np.full((blocks, SPREAD**2, len(keeps), OUTPUTS), np.nan, spread.dtype)
     cut(spread, np.array(stays, np.int64), np.array(keeps, np.int64), cut_out)
     filled = F.pad(bias[stays], (0, blocks * OUTPUTS - len(stays))).numpy()
     return Tiled(cut_out, filled, **facts)
@@ -51,18 +53,18 @@ def tiled(weight: Tensor, bias: Tensor, stays: list[int], keeps: list[int], **fa
     dtype=st.sampled_from([torch.float32, torch.float64]),
     kept=st.tuples(st.integers(0, 7), st.integers(1, 9)),
     sides=st.tuples(st.integers(1, 9), st.integers(1, 9)),
-    window=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    window=st.tuples(st.sampled_from([1, 2, 4]), st.sampled_from([1, 2, 4])),
     corner=st.tuples(st.integers(0, 2), st.integers(0, 2)),
     least=st.sampled_from([0.0, -np.inf]),
     seed=st.integers(0, 2**32 - 1),
 )
 def test_the_kernel_equals_pytorch(dtype, kept, sides, window, corner, least, seed):
-    rng, lanes = torch.Generator().manual_seed(seed), 8
+    rng = torch.Generator().manual_seed(seed)
     reach = [-(-side // TILE) * TILE + SPREAD - TILE for side in sides]
-    x = torch.randn(lanes, 7, *reach, dtype=dtype, generator=rng)
+    x = torch.randn(LANES, 7, *reach, dtype=dtype, generator=rng)
     weight, bias = (torch.randn(*shape, dtype=dtype, generator=rng) for shape in ((9, 7, 3, 3), (9,)))
     keeps, stays = (torch.randperm(total, generator=rng)[:n].tolist() for total, n in zip((7, 9), kept, strict=True))
-    window = (min(window[0], sides[0]), min(window[1], sides[1]))
+    window = tuple(over if over <= side else 1 for over, side in zip(window, sides, strict=True))
     dropped = [channel for channel in range(7) if channel not in keeps]
     wide = F.conv2d(x, weight[stays].index_fill(1, torch.tensor(dropped, dtype=torch.int64), 0.0), bias[stays])[
         ..., : sides[0], : sides[1]
@@ -70,12 +72,11 @@ def test_the_kernel_equals_pytorch(dtype, kept, sides, window, corner, least, se
     high, across = sides[0] // window[0], sides[1] // window[1]
     expected = wide[..., : high * window[0], : across * window[1]].unfold(2, window[0], window[0])
     expected = expected.unfold(3, window[1], window[1]).amax((4, 5)).clamp(min=least).permute(1, 2, 3, 0)
-    layer = tiled(weight, bias, stays, keeps, sides=sides, window=window, corner=corner,
-                  floor=x.numpy().dtype.type(least))  # fmt: skip
+    layer = tiled(weight, bias, stays, keeps, sides=(high, across), window=window, corner=corner,
+                  floor=x.new_tensor([least]).numpy())  # fmt: skip
     planes = x[:, keeps].permute(1, 2, 3, 0).contiguous().numpy()
-    work = np.full(work_size(len(keeps), sides, lanes), np.nan, planes.dtype)
-    out = np.full((len(layer.bias), corner[0] + high + 1, corner[1] + across + 1, lanes), 7.0, planes.dtype)
-    convolve(planes, layer, work, out)
+    out = np.full((len(layer.bias), corner[0] + high + 1, corner[1] + across + 1, LANES), 7.0, planes.dtype)
+    convolve(planes, layer, out)
     rows, columns = slice(corner[0], corner[0] + high), slice(corner[1], corner[1] + across)
     tolerance = 2e-4 if dtype is torch.float32 else 1e-12
     np.testing.assert_allclose(out[: len(stays), rows, columns], expected.numpy(), rtol=0, atol=tolerance)
@@ -128,7 +129,7 @@ def test_emnist_is_run_by_the_kernels(calls, caplog):
     with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
         fast = mc_dropout.predict_probs(model, x, 12, seed=1, progress=False)
     assert not caplog.text
-    assert {call[1:] for call in calls} == {((8, 8), (2, 2))}  # of 9 rows the last fills no window
+    assert {call[1:] for call in calls} == {((4, 4), (2, 2))}  # of 9 rows the last fills no window
     assert 20 < np.mean([channels for channels, *_ in calls]) < 44  # of 64 those that a draw keeps
     torch.testing.assert_close(fast, naive_probs(model, x, 12, 1), rtol=0, atol=1e-6)
 
