@@ -4,6 +4,7 @@ from tests.faults import Fault
 
 SUBNETWORK, CHUNKS, SEEN = (f"infoacq/posteriors/_{room}.py" for room in ("subnetwork", "chunks", "seen"))
 PLANES, LAYERS, OWN = (f"infoacq/posteriors/_{room}.py" for room in ("planes", "layers", "own_masks"))
+ADDENDS, TILES, VECTORS = (f"infoacq/posteriors/_{room}.py" for room in ("planes_kernel", "winograd_kernel", "vectors"))
 CASES, LIMITS = "tests/posteriors/test_plan_cases.py", "tests/posteriors/test_kernel_limits.py"
 
 FAULTS_OF_DRAWS = [
@@ -48,6 +49,34 @@ FAULTS_OF_DRAWS = [
         "float(1.0 / (1.0 - convolution.drop.module.p))",
         "1.0",
         ("tests/posteriors/test_planes.py", "-k", "at_once"),
+    ),
+    Fault(
+        "two output channels have the weights of the first",
+        ADDENDS,
+        "other = channels * taps * min(1, len(layer.weight) - 1 - pair)",
+        "other = 0",
+        ("tests/posteriors/test_planes.py", "-k", "at_once"),
+    ),
+    Fault(
+        "candidates that fill no vector are left out",
+        ADDENDS,
+        "for lane in range(in_vectors, lanes)",
+        "for lane in range(lanes, lanes)",
+        ("tests/posteriors/test_planes.py", "-k", "at_once"),
+    ),
+    Fault(
+        "a tile's last row lacks a share",
+        TILES,
+        "near + 8 * far + x5",
+        "near + 8 * far",
+        ("tests/posteriors/test_winograd.py", "-k", "emnist"),
+    ),
+    Fault(
+        "the smaller of two vectors is taken",
+        VECTORS,
+        'fcmp_ordered(">", *given)',
+        'fcmp_ordered("<", *given)',
+        ("tests/posteriors/test_vectors.py",),
     ),
     Fault(
         "a margin holds what was there before",

@@ -84,6 +84,8 @@ def call(node: Node, module: nn.Module | None, args: tuple[Any, ...], kwargs: di
     if isinstance(module, nn.Conv2d) and args and args[0].ndim == 4 and not sees_more_than_margin(module, args[0]):
         args = (channels_first(args[0]), *args[1:])
     if module is not None:
+        if type(module).__module__.partition(".")[0] != "torch":  # its forward may ask for views
+            args = tuple(arg.contiguous() if isinstance(arg, Tensor) else arg for arg in args)
         return module(*args, **kwargs)
     if node.op == "call_method":
         name = str(node.target)

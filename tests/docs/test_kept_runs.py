@@ -90,6 +90,18 @@ def test_other_libraries():
             assert cell in (told or ["–"]), (name, size)
 
 
+def check_medians(row, of):
+    """A row of trials, and of their median accuracies from no acquired labels to 200."""
+    assert int(row[0]) == len(of)
+    for cell, labels in zip(row[1:6], (0, 50, 100, 150, 200), strict=True):
+        assert numbers(cell)[0] == pytest.approx(median(curve[labels] for curve in of), abs=0.0501), labels
+
+
+def check_needed(cell, of, target):
+    needed = [reached(curve, target) for curve in of]
+    assert numbers(cell) == [200.0 if labels is None else labels for labels in needed]
+
+
 REPEATED = {**METHODS, "BALD, free masks": "bald-free", "BatchBALD, 100 draws": "batchbald-k100"}
 
 
@@ -97,11 +109,17 @@ REPEATED = {**METHODS, "BALD, free masks": "bald-free", "BatchBALD, 100 draws": 
 def test_repeated_mnist(name):
     of = curves("repeated-mnist", REPEATED[name])
     row = rows("reproduce/README.md", "method | trials | 0 labels")[name]
-    assert int(row[0]) == len(of)
-    for cell, labels in zip(row[1:6], (0, 50, 100, 150, 200), strict=True):
-        assert numbers(cell)[0] == pytest.approx(median(curve[labels] for curve in of), abs=0.0501), labels
-    needed = [reached(curve, 90.0) for curve in of]
-    assert numbers(row[6]) == [200.0 if labels is None else labels for labels in needed]
+    check_medians(row, of)
+    check_needed(row[6], of, 90.0)
+
+
+@pytest.mark.parametrize("name", ["BALD", "BatchBALD"])
+def test_mnist(name):
+    of = curves("mnist", METHODS[name])
+    check_medians(rows("reproduce/README.md", "on MNIST | trials")[name], of)
+    needed = rows("reproduce/README.md", "labels to | BALD, published")
+    for target in (90.0, 95.0):
+        check_needed(needed[f"{target:.0f} %"][1 if name == "BALD" else 3], of, target)
 
 
 def test_early_stopping():

@@ -162,3 +162,25 @@ def test_many_channels_are_left_to_pytorch(calls):
     model(torch.randn(2, 5, 16, 17))
     mc_dropout.predict_probs(model, torch.randn(24, 5, 16, 17), 2, seed=0, progress=False)
     assert not calls
+
+
+class Careful(nn.Module):
+    """A forward that tracing cannot follow, and that asks for a view."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.view(len(x), -1) if x.sum() < 1e9 else x.flatten(1)
+
+
+@pytest.mark.parametrize("channels", [1, 5], ids=["by the kernels", "by PyTorch, channels last"])
+@pytest.mark.parametrize("draws", [DRAWS - 1, DRAWS])
+@pytest.mark.parametrize("place", [1, 4], ids=["shared by all draws", "in each draw"])
+def test_a_module_of_ones_own_sees_what_the_model_shows_it(caplog, place, draws, channels):
+    torch.manual_seed(0)
+    layers = [nn.Conv2d(channels, 12, 5), nn.Dropout2d(0.4), nn.Conv2d(12, 6, 5), nn.Dropout2d(0.6), nn.LazyLinear(3)]
+    layers[place:place] = [Careful()] if place == 4 else [Careful(), nn.Unflatten(1, (12, 12, 13))]
+    model, x = nn.Sequential(*layers, nn.Flatten(), nn.LazyLinear(3)), torch.randn(70, channels, 16, 17)
+    model(x)
+    with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
+        fast = mc_dropout.predict_probs(model, x, draws, seed=3, progress=False)
+    assert "the graph of the modules with dropout" not in caplog.text  # which is the way it has to be
+    torch.testing.assert_close(fast, naive_probs(model, x, draws, 3), rtol=0, atol=1e-5)
