@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from torch.fx import Node
 from torch.fx.node import map_arg
 
-from infoacq.posteriors._convolutions import Convolution
 from infoacq.posteriors._evaluation import device_of
 from infoacq.posteriors._first_convolution import ByKernels, FirstConvolution
 from infoacq.posteriors._masked import MaskedModel
@@ -135,7 +134,7 @@ def follow(
     follower = _Follower(plan, model, runner.masks, draws, consistent, kernels.first, threads)
     chunk: list[_Block] = []
     for piece in chain.from_iterable(map(follower.pieces, blocks)):
-        carried = _run_shared(plan, model, kernels.shared, piece)
+        carried = _run_shared(plan, model, kernels, piece)
         whole = not all(torch.stack(carried[node].aminmax()).isfinite().all() for node in plan.cut_first)
         chunk.append(_Block(carried, len(piece), row, whole))
         row += len(piece)
@@ -147,8 +146,9 @@ def follow(
         yield follower.scores(chunk)
 
 
-def _run_shared(plan: Plan, model: nn.Module, by_kernel: Mapping[Node, Convolution], block: Tensor) -> dict[Node, Any]:
+def _run_shared(plan: Plan, model: nn.Module, kernels: ByKernels, block: Tensor) -> dict[Node, Any]:
     values: dict[Node, Any] = {}
+    by_kernel, source = kernels.shared, kernels.first and kernels.first.source
     for step in plan.once:
         node = step.node
         if node in values:
@@ -165,9 +165,9 @@ def _run_shared(plan: Plan, model: nn.Module, by_kernel: Mapping[Node, Convoluti
             values[node] = convolve(step.module, x, step.module.weight, step.module.bias)
         else:
             values[node] = call(node, step.module, args, kwargs)
-    return {node: _plain(values[node]) for node in plan.carried}
+    return {node: values[node] if node is source else _plain(values[node]) for node in plan.carried}
 
 
 def _plain(value: Any) -> Any:
-    """Channels first: from there the draws cut their own channels."""
+    """Channels first: from there the draws cut their own channels, where no kernel reads them."""
     return value.contiguous() if isinstance(value, Tensor) and value.device.type == "cpu" else value
