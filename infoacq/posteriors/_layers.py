@@ -16,7 +16,7 @@ from torch import Tensor
 from infoacq.posteriors._convolutions import NO_MARGINS, Convolution, Margins
 from infoacq.posteriors._first_convolution import FirstConvolution
 from infoacq.posteriors._ops import Sides
-from infoacq.posteriors._planes_kernel import AT_ONCE, LANES, Layer, Wanted
+from infoacq.posteriors._planes_kernel import AT_ONCE, LANES, NEAR, PAIR, Layer, Wanted
 from infoacq.posteriors._winograd_kernel import OUTPUTS, SPREAD, TILE, WEIGHTS, Tiled, cut
 
 _NEAR_BYTES = 2**20  # what planes may take, to be still near the processor when they are read for the next outputs
@@ -62,33 +62,44 @@ def layer_of_all(convolution: Convolution, width: int, frame: Margins = NO_MARGI
     """For `add_up`, over planes of this width; what it gives goes into a frame."""
     weight, bias = _weights(convolution)
     module = convolution.step.module
+    blocks = _blocks(convolution, width)
     return Layer(
         weight=weight.contiguous().numpy(),
         bias=bias.numpy(),
         offsets=_grid(module.kernel_size, module.dilation, width).flatten(),
-        blocks=_blocks(convolution, width),
+        blocks=blocks,
         row=convolution.window[0] * module.stride[0] * width * LANES,
         window=prod(convolution.window),
         together=_together(convolution),
-        tall=convolution.handed_on[0] if convolution.planes_bytes <= _NEAR_BYTES else 1,
+        order=_order(convolution, len(blocks)),
+        scale=weight.new_tensor([scale(convolution)]).numpy(),
         **_facts(convolution, frame),
     )
 
 
 def _blocks(convolution: Convolution, width: int) -> np.ndarray:
     """The windows of a row, as many as fill the registers together; the last again where some are missing."""
-    (high, wide), (_, columns) = convolution.window, convolution.handed_on
     down, across = convolution.step.module.stride
-    windows = _grid((1, columns), (0, wide * across), width).T + _grid((high, wide), (down, across), width).reshape(
-        1, -1
-    )
+    high, wide = convolution.window
+    firsts = _grid((1, convolution.handed_on[1]), (0, wide * across), width).T
+    windows = firsts + _grid((high, wide), (down, across), width).reshape(1, -1)
     together = _together(convolution)
-    whole = np.pad(windows, ((0, -columns % together), (0, 0)), "edge").reshape(-1, together * high * wide)
+    whole = np.pad(windows, ((0, -len(windows) % together), (0, 0)), "edge").reshape(-1, together * high * wide)
     return np.pad(whole, ((0, 0), (0, -whole.shape[1] % AT_ONCE)), "edge")
 
 
 def _together(convolution: Convolution) -> int:
     return max(1, AT_ONCE // prod(convolution.window))
+
+
+def _order(convolution: Convolution, blocks: int) -> np.ndarray:
+    """Runs of blocks as the kernel does them: all rows of a pair of output channels, where their input stays near."""
+    rows = convolution.handed_on[0]
+    tall = rows if convolution.planes_bytes <= _NEAR_BYTES else 1
+    y = np.arange(rows).reshape(-1, 1, 1, tall)
+    starts = np.arange(0, blocks, NEAR)[:, None, None]
+    pairs = np.arange(0, convolution.step.module.out_channels, PAIR)[:, None]
+    return np.stack(np.broadcast_arrays(y, starts, pairs)).reshape(3, -1)
 
 
 def _grid(sides: Sides, steps: Sides, width: int) -> np.ndarray:
@@ -111,9 +122,9 @@ def _tiled(
     for keep, stay in zip(keeps, stays, strict=True):
         inner, outer = keep.nonzero()[:, 0].numpy(), stay.nonzero()[:, 0].numpy()
         blocks = -(-len(outer) // OUTPUTS)
-        left = np.empty((blocks, len(transformed), len(inner), OUTPUTS), transformed.dtype)
-        cut(transformed, outer, inner, left)
-        tiled.append(Tiled(left, F.pad(bias[stay], (0, blocks * OUTPUTS - len(outer))).numpy(), **facts))
+        cut_weights = np.empty((blocks, len(transformed), len(inner), OUTPUTS), transformed.dtype)
+        cut(transformed, outer, inner, cut_weights)
+        tiled.append(Tiled(cut_weights, F.pad(bias[stay], (0, blocks * OUTPUTS - len(outer))).numpy(), **facts))
     return tiled
 
 
@@ -128,7 +139,6 @@ def wanted_sums(convolution: Convolution, keeps: Bool[Tensor, "k i"], stays: Boo
         place=place.numpy(),
         kept=keeps.nonzero()[:, 1].numpy(),
         kept_starts=_starts(keeps.sum(dim=1)),
-        scale=_weights(convolution)[1].new_tensor([scale(convolution)]).numpy(),
     )
 
 

@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from infoacq.posteriors._first_convolution import FirstConvolution
-from infoacq.posteriors._layers import layer_of_all, scale
+from infoacq.posteriors._layers import layer_of_all
 from infoacq.posteriors._parts import Part
 from infoacq.posteriors._planes import NEAR_BYTES, apart, candidates_last, numpy_room, side_by_side, suits
 from infoacq.posteriors._planes_kernel import LANES, add_up_separately
@@ -41,7 +41,6 @@ def ends_of_own_draws(
     some = max(1, NEAR_BYTES // (LANES * convolution.row_bytes))
     left, right, _, _ = convolution.margins
     layer = layer_of_all(convolution, x.shape[3] + left + right)
-    counts_for = x.new_tensor([scale(convolution)]).numpy()
 
     def fill(start: int) -> None:
         planes = side_by_side(x[start : start + LANES], convolution)
@@ -49,7 +48,7 @@ def ends_of_own_draws(
         for places in (slice(at, at + some) for at in range(0, len(draws), some)):
             here = ends[places]
             with numpy_room(first.rooms, x, (len(here), *shape[1:], LANES)) as sums:
-                add_up_separately(planes, layer, kept[places], counts_for, sums)
+                add_up_separately(planes, layer, kept[places], sums)
                 for given, end in zip(sums, here, strict=True):
                     apart(given, end, start)
 

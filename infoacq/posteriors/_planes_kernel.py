@@ -29,7 +29,10 @@ class Layer(NamedTuple):
     window: int  # positions of the maxima that follow
     together: int  # windows of a block
     sides: tuple[int, int]  # of what is handed on: as many windows
-    tall: int  # rows of windows that are done for one pair of output channels after the other
+    order: (
+        Any  # (runs, 3): row of windows, first of NEAR blocks, first of PAIR output channels, one run after the other
+    )
+    scale: Any  # (1,): what each kept channel counts for
     floor: Any  # (1,): what is less becomes this
     corner: tuple[int, int]  # where the first number of a plane goes; the margin is the reader's
 
@@ -43,57 +46,54 @@ class Wanted(NamedTuple):
     place: Any  # (rows,)
     kept: Any  # input channels of a draw; then the next draw's
     kept_starts: Any  # (k + 1,)
-    scale: Any  # (1,): what each kept channel counts for
 
 
 @compiled
 @no_type_check
 def add_up(x, layer, wanted, out):
     """Fill out (draw, place, oh, ow, LANES) from planes (i, h, w, LANES) that all draws share."""
-    step, positions = BYTES // x.itemsize, layer.blocks.shape[1]
-    addends, sums = np.empty((PAIR, x.shape[0] * positions * step), x.dtype), np.empty(positions * step, x.dtype)
-    runs = np.empty((PAIR * out.shape[0], NEAR * layer.together, LANES), x.dtype)
-    for top in range(0, layer.sides[0], layer.tall):
-        for start in range(0, len(layer.blocks), NEAR):
-            for pair in range(0, len(layer.weight), PAIR):
-                first, last = wanted.starts[pair], wanted.starts[min(pair + PAIR, len(layer.weight))]
-                for y in range(top, min(top + layer.tall, layer.sides[0]) if first < last else top):
-                    for block in range(start, min(start + NEAR, len(layer.blocks))):
-                        for lane in range(0, LANES, step):
-                            _make(x, layer, pair, y * layer.row + lane, block, addends)
-                            for place in range(first, last):
-                                channel, draw = wanted.channel[place], wanted.draw[place]
-                                begin, end = wanted.kept_starts[draw], wanted.kept_starts[draw + 1]
-                                _add(addends[channel - pair], wanted.kept, begin, end, sums)
-                                to = ((place - first) * NEAR + block - start) * layer.together * LANES + lane
-                                _keep_largest(sums, layer, wanted.scale, channel, block, runs, to)
-                    for place in range(first, last):
-                        plane = wanted.draw[place] * out.shape[1] + wanted.place[place]
-                        _put(runs, place - first, layer, start, out, plane, y)
+    addends, sums, runs = _work_room(x, layer, len(out))
+    for y, start, pair in zip(layer.order[0], layer.order[1], layer.order[2]):  # noqa: B905 (numba knows no strict)
+        first, last = wanted.starts[pair], wanted.starts[min(pair + PAIR, len(layer.weight))]
+        for block in range(start, min(start + NEAR, len(layer.blocks)) if first < last else start):
+            for lane in range(0, LANES, BYTES // x.itemsize):
+                _make(x, layer, pair, y * layer.row + lane, block, addends)
+                for row in range(first, last):
+                    channel, draw = wanted.channel[row], wanted.draw[row]
+                    begin, end = wanted.kept_starts[draw], wanted.kept_starts[draw + 1]
+                    _add(addends[channel - pair], wanted.kept, begin, end, sums)
+                    to = ((row - first) * NEAR + block - start) * layer.together * LANES + lane
+                    _keep_largest(sums, layer, channel, block, runs, to)
+        for row in range(first, last):
+            _put(runs, row - first, layer, start, out, wanted.draw[row] * out.shape[1] + wanted.place[row], y)
 
 
 @compiled
 @no_type_check
-def add_up_separately(x, layer, keeps, scale, out):
+def add_up_separately(x, layer, keeps, out):
     """Fill out (draw, o, oh, ow, LANES); `keeps` (draw, i, LANES) is one where a candidate keeps an input channel."""
-    step, positions, draws = BYTES // x.itemsize, layer.blocks.shape[1], len(keeps)
-    addends, sums = np.empty((PAIR, x.shape[0] * positions * step), x.dtype), np.empty(positions * step, x.dtype)
+    draws, channels = keeps.shape[:2]
+    addends, sums, runs = _work_room(x, layer, draws)
+    for y, start, pair in zip(layer.order[0], layer.order[1], layer.order[2]):  # noqa: B905 (numba knows no strict)
+        rows = min(PAIR, len(layer.weight) - pair) * draws
+        for block in range(start, min(start + NEAR, len(layer.blocks))):
+            for lane in range(0, LANES, BYTES // x.itemsize):
+                _make(x, layer, pair, y * layer.row + lane, block, addends)
+                for row in range(rows):
+                    _add_kept(addends[row // draws], keeps, row % draws * channels * LANES + lane, channels, sums)
+                    to = (row * NEAR + block - start) * layer.together * LANES + lane
+                    _keep_largest(sums, layer, pair + row // draws, block, runs, to)
+        for row in range(rows):
+            _put(runs, row, layer, start, out, row % draws * out.shape[1] + pair + row // draws, y)
+
+
+@compiled
+@no_type_check
+def _work_room(x, layer, draws):
+    """Room for the addends of a block, (PAIR, numbers), the sums of a draw, and what a run of blocks gives."""
+    size = layer.blocks.shape[1] * (BYTES // x.itemsize)
     runs = np.empty((PAIR * draws, NEAR * layer.together, LANES), x.dtype)
-    for top in range(0, layer.sides[0], layer.tall):
-        for start in range(0, len(layer.blocks), NEAR):
-            for pair in range(0, len(layer.weight), PAIR):
-                outputs = min(PAIR, len(layer.weight) - pair)
-                for y in range(top, min(top + layer.tall, layer.sides[0])):
-                    for block in range(start, min(start + NEAR, len(layer.blocks))):
-                        for lane in range(0, LANES, step):
-                            _make(x, layer, pair, y * layer.row + lane, block, addends)
-                            for row in range(outputs * draws):
-                                kept = row % draws * x.shape[0] * LANES + lane
-                                _add_kept(addends[row // draws], keeps, kept, x.shape[0], sums)
-                                to = (row * NEAR + block - start) * layer.together * LANES + lane
-                                _keep_largest(sums, layer, scale, pair + row // draws, block, runs, to)
-                    for row in range(outputs * draws):
-                        _put(runs, row, layer, start, out, row % draws * out.shape[1] + pair + row // draws, y)
+    return np.empty((PAIR, x.shape[0] * size), x.dtype), np.empty(size, x.dtype), runs
 
 
 @compiled
@@ -173,7 +173,7 @@ def _add_kept(addends, keeps, first, channels, sums):
 
 @compiled
 @no_type_check
-def _keep_largest(sums, layer, scale, channel, block, runs, to):
+def _keep_largest(sums, layer, channel, block, runs, to):
     """The largest of each window of a block, scaled, with the bias, to so many numbers from the first of `runs`."""
     step = BYTES // sums.itemsize
     for beside in range(min(layer.together, layer.sides[1] - block * layer.together)):
@@ -181,7 +181,7 @@ def _keep_largest(sums, layer, scale, channel, block, runs, to):
         most = load(sums, source)
         for place in range(1, layer.window):
             most = larger(most, load(sums, source + place * step))
-        value = most * repeated(scale, 0) + repeated(layer.bias, channel)
+        value = most * repeated(layer.scale, 0) + repeated(layer.bias, channel)
         store(runs, to + beside * LANES, larger(value, repeated(layer.floor, 0)))
 
 

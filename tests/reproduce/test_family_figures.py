@@ -71,6 +71,20 @@ def test_an_ablation_compares_two_numbers_of_copies_at_least(tmp_path: Path) -> 
     assert [int(t.get_text()) for t in axes.get_xticklabels()] == [2, 3]
 
 
+def test_published_points_of_the_ablation_lie_inside_it_where_ours_stop_earlier(tmp_path: Path) -> None:
+    runs = {}
+    for experiment in ABLATION:
+        write_log(tmp_path, experiment, BALD_KEPT, 0, [0.5, 0.9])
+        group = experiment.published[BALD_KEPT.name]
+        runs[group] = {"group": group, "batch_size": 10, "accuracy": [0.5] * 29 + [0.9]}
+    (tmp_path / "runs.json").write_text(json.dumps(runs))
+    axes = axes_of(ablation_figure([(e, rows(e, "paper", tmp_path, tmp_path / "runs.json")) for e in ABLATION[1:]], ""))
+    dashed = next(line for line in axes.lines if len(line.get_ydata()) == 3 and set(line.get_ydata()) == {290})
+    assert dashed.get_linestyle() == "--"
+    assert axes.get_ylim()[0] == 0
+    assert axes.get_ylim()[1] > 290
+
+
 def test_there_is_no_figure_of_time_without_bald_or_batchbald(tmp_path: Path) -> None:
     write_log(tmp_path, MNIST_B10, RANDOM, 0, [0.5, 0.9])
     assert time_figure([(MNIST_B10, rows(MNIST_B10, "paper", tmp_path, None))], "") is None
