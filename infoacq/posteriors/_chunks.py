@@ -27,7 +27,7 @@ from infoacq.posteriors._planes import end_of_all, ends_of_draws
 from infoacq.posteriors._planes_kernel import LANES
 from infoacq.posteriors._subnetwork import Draw, convolve
 from infoacq.posteriors._threads import Map, fitting_number, workers
-from infoacq.posteriors._trace import attribute_of, call
+from infoacq.posteriors._trace import call
 
 _CHUNK_ROWS = 256  # for each thread
 _CHUNK_BYTES = 64 * 2**20
@@ -134,7 +134,7 @@ def follow(
     follower = _Follower(plan, model, runner.masks, draws, consistent, kernels.first, threads)
     chunk: list[_Block] = []
     for piece in chain.from_iterable(map(follower.pieces, blocks)):
-        carried = _run_shared(plan, model, kernels, piece)
+        carried = _run_shared(plan, kernels, piece)
         whole = not all(torch.stack(carried[node].aminmax()).isfinite().all() for node in plan.cut_first)
         chunk.append(_Block(carried, len(piece), row, whole))
         row += len(piece)
@@ -146,7 +146,7 @@ def follow(
         yield follower.scores(chunk)
 
 
-def _run_shared(plan: Plan, model: nn.Module, kernels: ByKernels, block: Tensor) -> dict[Node, Any]:
+def _run_shared(plan: Plan, kernels: ByKernels, block: Tensor) -> dict[Node, Any]:
     values: dict[Node, Any] = {}
     by_kernel, source = kernels.shared, kernels.first and kernels.first.source
     for step in plan.once:
@@ -157,7 +157,7 @@ def _run_shared(plan: Plan, model: nn.Module, kernels: ByKernels, block: Tensor)
         if node.op == "placeholder":
             values[node] = args[0] if values else block
         elif node.op == "get_attr":
-            values[node] = attribute_of(node, model)
+            values[node] = node.meta["value"]
         elif node in by_kernel and (end := end_of_all(by_kernel[node], values[node.all_input_nodes[0]])) is not None:
             values |= dict.fromkeys((node, *by_kernel[node].nodes)) | {by_kernel[node].end: end}
         elif step.kind is Kind.CONVOLVE:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 from zlib import crc32
@@ -48,25 +49,34 @@ def _inputs(loader: Iterable[Any]) -> Iterator[Tensor]:
 
 def _merged(batches: Iterator[Tensor]) -> Iterator[Tensor]:
     held: list[Tensor] = []
-    for batch in batches:
+    for batch in map(torch.clone, batches):  # a loader may fill one and the same tensor again and again
         rows = sum(map(len, held)) + len(batch)
         size = sum(part.nbytes for part in held) + batch.nbytes
         if held and (rows > _BLOCK_ROWS or size > _MERGED_BYTES or held[0].shape[1:] != batch.shape[1:]):
-            yield torch.cat(held)
+            yield _together(held)
             held = []
         held.append(batch)
     if held:
-        yield torch.cat(held)
+        yield _together(held)
+
+
+def _together(batches: list[Tensor]) -> Tensor:
+    return batches[0] if len(batches) == 1 else torch.cat(batches)
 
 
 @dataclass
 class Reader:
-    """Blocks of inputs, counted; with a checksum of them where the predictions go to a file."""
+    """Blocks of inputs, counted; with a checksum of them where the predictions go to a file.
+
+    What is written lags behind what is read, by whole blocks and by parts of one: the checksum is that of the inputs
+    whose predictions are in the file, or a file could not be gone on with.
+    """
 
     blocks: Iterator[Tensor]
     with_checksum: bool
-    rows: int = 0
-    checksum: int = 0
+    rows: int = 0  # that were read
+    _checksum: int = 0
+    _unwritten: deque[Tensor] = field(default_factory=deque)
 
     def after(self, rows: int, checksum: int) -> Iterator[Tensor]:
         """The blocks that follow `rows` candidates which are done already.
@@ -75,23 +85,37 @@ class Reader:
             ValueError: the inputs of those had another checksum, or there are not so many.
         """
         for block in self.blocks:
-            done, rest = block[: max(0, rows - self.rows)], block[max(0, rows - self.rows) :]
-            self._count(done)
-            if self.rows == rows and self.checksum != checksum:
+            left = max(0, rows - self.rows)
+            done, rest = block[:left], block[left:]
+            self.rows += len(done)
+            self._add(done)
+            if self.rows == rows and self._checksum != checksum:
                 break
             if len(rest):
-                self._count(rest)
+                self.rows += len(rest)
+                if self.with_checksum:
+                    self._unwritten.append(rest)
                 yield rest
-        if self.rows < rows or (self.rows == rows and self.checksum != checksum):
+        if self.rows < rows or (self.rows == rows and self._checksum != checksum):
             raise ValueError(
                 f"the pool does not begin with the {rows} candidates that out holds already. Give the loader the order "
                 "that it had (no shuffling), or remove out with its .json to start again."
             )
 
-    def _count(self, block: Tensor) -> None:
-        self.rows += len(block)
+    def checksum_behind(self, rows: int) -> int:
+        """That of all inputs up to and including the next so many, whose predictions are to be written."""
+        while rows and self.with_checksum:
+            block = self._unwritten.popleft()
+            self._add(block[:rows])
+            if len(block) > rows:
+                self._unwritten.appendleft(block[rows:])
+            rows -= min(rows, len(block))
+        return self._checksum
+
+    def _add(self, block: Tensor) -> None:
         if self.with_checksum and len(block):
-            self.checksum = crc32(block.cpu().contiguous().flatten().view(torch.uint8).numpy().data, self.checksum)
+            numbers = block.cpu().contiguous().flatten().view(torch.uint8).numpy().data
+            self._checksum = crc32(numbers, self._checksum)
 
 
 def pool_size(loader_or_tensor: Iterable[Any] | Tensor) -> int | None:

@@ -150,7 +150,7 @@ def scale(convolution: Convolution) -> float:
 def _weights(convolution: Convolution) -> tuple[Float[Tensor, "o i taps"], Float[Tensor, " o"]]:
     layer = convolution.step.module
     weight: Tensor = layer.weight.detach().flatten(2)
-    return weight, weight.new_zeros(len(weight)) if layer.bias is None else layer.bias.detach()
+    return weight, weight.new_zeros(len(weight)) if layer.bias is None else layer.bias.detach().contiguous()
 
 
 def _starts(counts: Tensor) -> np.ndarray:

@@ -47,6 +47,11 @@ class Plan:
         return tuple(node for node in self.carried if node in sources)
 
     @property
+    def in_full(self) -> tuple[Node, ...]:
+        """What is not understood well enough to leave out channels: each draw runs it on all of them."""
+        return tuple(step.node for step in self.each if step.kind is Kind.OTHER)
+
+    @property
     def is_reentrant(self) -> bool:
         """Whether two draws may run at once: all steps are PyTorch's own, none a module that may keep a state."""
         return all(_is_pytorchs(step) for step in self.each)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
@@ -47,12 +48,15 @@ def fastest_scorer(runner: MaskedModel, first: Tensor, draws: int, row: int) -> 
             reason = f"{type(error).__name__}: {error}"
         _log.debug("%s: no draws by %s: %s", name, way, reason)
     _log.debug("%s is run in full for every draw", name)
+    _warn_of_own_randomness(runner, first[:_SAMPLE], row)
     return partial(repeat_in_full, runner, row=row)
 
 
 def _by_plan(runner: MaskedModel, first: Tensor, draws: int, row: int, *, deep: bool) -> tuple[Scorer, int]:
     """The way, and how many candidates show whether it is right."""
     plan = make_plan(runner.model, runner.masks.layers, first[:_SAMPLE], deep=deep)
+    if plan.in_full:
+        _log.debug("each draw runs %s on all channels", ", ".join(map(str, plan.in_full)))
     kernels = find_convolutions(plan, draws, consistent=runner.consistent)
     if kernels and len(first) < MIN_CANDIDATES:
         _log.debug("no kernels for the pool: its first block has %d candidates, not %d", len(first), MIN_CANDIDATES)
@@ -68,10 +72,21 @@ def repeat_in_full(runner: MaskedModel, blocks: Iterable[Tensor], draws: int, ro
         row += len(block)
 
 
+def _warn_of_own_randomness(runner: MaskedModel, sample: Tensor, row: int) -> None:
+    once, again = (class_scores(runner(sample, 0, row), len(sample)) for _ in range(2))
+    if not torch.allclose(once, again, rtol=_LOOSE_TOLERANCE, atol=_LOOSE_TOLERANCE):
+        warnings.warn(
+            f"{type(runner.model).__name__} gives other scores each time that it is run under the same dropout masks: "
+            "what it draws itself is not held fixed, so that draws are no draws of its parameters. Make that dropout "
+            "layers, or switch it off in evaluation mode.",
+            stacklevel=5,
+        )
+
+
 def _agrees(scorer: Scorer, runner: MaskedModel, sample: Tensor, draws: int, row: int) -> bool:
     draws = min(draws, _SAMPLE_DRAWS)
     scores = torch.cat(list(scorer([sample], draws)))
-    exact = sample.device.type == "cpu"
+    exact = sample.device.type == "cpu" or scores.dtype is torch.float64
     tolerance = _TOLERANCE.get(scores.dtype, _LOOSE_TOLERANCE) if exact else _LOOSE_TOLERANCE
     own = [class_scores(runner(sample, number, row), len(sample)) for number in (0, draws - 1)]
     return torch.allclose(torch.stack(own, dim=1), scores[:, [0, draws - 1]], rtol=tolerance, atol=tolerance)

@@ -29,7 +29,7 @@ class Sink(Protocol):
     checksum: int  # of the inputs of these, where it matters
 
     def write(self, probs: Float[Tensor, "n k c"], checksum: int) -> None:
-        """Add the next candidates; the checksum is of all inputs so far."""
+        """Add the next candidates; the checksum is of all inputs up to theirs."""
 
     def finish(self) -> Float[Tensor, "n k c"]:
         """All of them."""
@@ -120,7 +120,7 @@ def fill(sink: Sink, scores: Iterable[Tensor], reader: Reader, output: Output, b
     for chunk in scores:
         probs = to_probs(chunk, output, sink.rows)
         identical = probs.shape[1] > 1 and bool((probs == probs[:, :1]).all()) and (identical or sink.rows == 0)
-        sink.write(probs, reader.checksum)
+        sink.write(probs, reader.checksum_behind(len(probs)))
         bar.update(len(probs))
     if reader.rows == 0:
         raise ValueError("the pool is empty: there is no candidate to predict.")

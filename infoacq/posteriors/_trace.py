@@ -72,6 +72,9 @@ def trace(model: nn.Module, layers: Mapping[str, DropoutLayer], sample: Tensor, 
     tracer = _Tracer(layers.values(), deep=deep)
     with _attributes_kept(model):
         graph = tracer.trace(model)
+        for node in graph.find_nodes(op="get_attr"):  # tensors made in the forward are on the model only while traced
+            path, _, name = str(node.target).rpartition(".")
+            node.meta["value"] = getattr(model.get_submodule(path), name)
     if tracer.asked_for_values:
         raise NotUnderstoodError("its way depends on the numbers that it is given")
     _mark_dropout(graph, model, layers)
@@ -98,12 +101,6 @@ def call(node: Node, module: nn.Module | None, args: tuple[Any, ...], kwargs: di
 def module_of(node: Node, model: nn.Module) -> nn.Module | None:
     """The module that a node calls, if it calls one."""
     return model.get_submodule(str(node.target)) if node.op == "call_module" else None
-
-
-def attribute_of(node: Node, model: nn.Module) -> Any:
-    """The parameter, buffer or constant that a get_attr node names."""
-    path, _, name = str(node.target).rpartition(".")
-    return getattr(model.get_submodule(path), name)
 
 
 def _refuse_hooks(model: nn.Module, layers: Collection[DropoutLayer]) -> None:
@@ -145,7 +142,7 @@ def _run_once(graph: Graph, model: nn.Module, sample: Tensor) -> dict[Node, Any]
         if node.op == "placeholder":
             values[node] = sample.clone() if not values else node.args[0]
         elif node.op == "get_attr":
-            values[node] = attribute_of(node, model)
+            values[node] = node.meta["value"]
         elif node.op != "output":
             values[node] = _run_node(node, model, values, len(sample))
         if isinstance(values.get(node), Tensor):

@@ -77,7 +77,8 @@ def predict_probs(
         FileExistsError: `out` is a file that this function has not made.
 
     Warns:
-        UserWarning: all draws are identical, functional dropout stays off, a layer normalises by the batch.
+        UserWarning: all draws are identical, functional dropout stays off, a layer normalises by the batch, the model
+            draws random numbers itself.
     """
     _check_arguments(draws, seed)
     check_output_kind(output)
