@@ -22,19 +22,19 @@ def ablation_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: s
     members = [(experiment, found) for experiment, found in members if found]
     if len(members) < 2:
         return None
-    figure = Figure(figsize=(6, 4.5), layout="constrained")
+    figure = Figure(figsize=(6.5, 5), layout="constrained")
     axes = figure.subplots()
     most = max(t.acquired[-1] for _, found in members for row in found for t in row.trajectories)
     for method in (RANDOM, BALD_KEPT, BATCHBALD):
         _draw(axes, method, members, most)
-    axes.plot([], [], color="0.4", linestyle="--", label="published (where their medians reach it)")
+    axes.plot([], [], color="0.4", linestyle="--", marker="x", label="published (median trial, where it reaches it)")
     axes.plot([], [], color="0.4", linestyle="", marker="^", markerfacecolor="none", label="not reached yet")
-    axes.set_title(f"Redundancy{note}", loc="left")
+    axes.set_title(f"Repeated MNIST{note}", loc="left")
     axes.set_xlabel("copies of each image in the pool")
     axes.set_ylabel(f"labels acquired until {TARGET:.0%} test accuracy")
     axes.set_xticks(sorted({_copies(experiment) for experiment, _ in members}))
     axes.set_ylim(bottom=0)  # what is published may lie above all that has been run
-    axes.legend(frameon=False, loc="lower right")
+    figure.legend(frameon=False, loc="outside lower center", ncols=3, fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
     return figure
 
@@ -51,9 +51,9 @@ def _draw(axes: Axes, method: Method, members: Sequence[tuple[Experiment, Sequen
     axes.errorbar(copies, middle, spread, color=method.colour, marker="o", capsize=3, label=method.label)
     beyond = [c for c, q in zip(copies, needed, strict=True) if math.isinf(q.median)]
     axes.plot(beyond, [1.04 * most] * len(beyond), "^", color=method.colour, markerfacecolor="none")
-    published = [(c, row.published.first_at(TARGET)) for c, row in points if row.published]
-    known = [(c, labels) for c, labels in published if math.isfinite(labels)]
-    axes.plot([c for c, _ in known], [labels for _, labels in known], "--", color=method.colour, linewidth=1)
+    published = [(c, row.published.labels_to_reach(TARGET)) for c, row in points if row.published]
+    known = [(c, q.median) for c, q in published if q and math.isfinite(q.median)]
+    axes.plot([c for c, _ in known], [labels for _, labels in known], "x--", color=method.colour, linewidth=1)
 
 
 def _copies(experiment: Experiment) -> int:

@@ -62,8 +62,9 @@ def scores_figure(
     _finish(axes, "lower right")
     if any(max(line.get_ydata()) > -NEAR for line in near.lines):
         near.axhline(0.0, color="black", linestyle=":", linewidth=1)
-        near.set_ylabel("the same less log K, where it comes near")
-        near.set_ylim(-NEAR, NEAR)
+        near.set_title("near log K", loc="left")
+        near.set_ylabel("the same less log K (nats)")
+        near.set_ylim(-NEAR, 1.05 * max(NEAR, *(max(line.get_ydata()) for line in near.lines)))
         _finish(near, "upper left")
     else:  # nothing to look at closely
         near.remove()
@@ -75,7 +76,7 @@ def scores_figure(
 def _finish(panel: Axes, corner: Literal["lower right", "upper left"]) -> None:
     panel.set_xlabel("picks")
     panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-    panel.legend(frameon=False, loc=corner, fontsize="small")
+    panel.legend(loc=corner, fontsize="small", edgecolor="none", framealpha=0.9)
     panel.spines[["top", "right"]].set_visible(False)
 
 

@@ -40,14 +40,26 @@ def run(asked: argparse.Namespace) -> None:
     """Run the trials asked for."""
     experiment = _at_scale(asked)
     methods = _methods(experiment, asked.methods)
-    if asked.device.startswith("cuda") and not torch.cuda.is_available():
-        raise UserError(f"--device {asked.device}: torch sees no CUDA device here; leave it out to use the processor")
+    _check_device(asked.device)
     trials = range(experiment.trials) if asked.trials is None else asked.trials
     weights = _weights(experiment, asked.weights)
     runs = [replace(run, until=asked.until, weights=weights) for run in _runs(experiment, methods, trials, asked.scale)]
     place = Place(asked.out, asked.data, asked.device)
     run_all(runs, place, workers=asked.workers, progress=not asked.quiet)
     print(f"{counted(len(runs), 'run')} done, logs in {folder(asked.out, experiment, asked.scale)}")
+
+
+def _check_device(name: str) -> None:
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = None
+    if device is None or device.type not in ("cpu", "cuda"):
+        raise UserError(f"--device {name} is neither cpu nor cuda nor one of several, as cuda:1")
+    count = torch.cuda.device_count()
+    if device.type == "cuda" and (device.index or 0) >= count:
+        seen = counted(count, "CUDA device") if count else "no CUDA device"
+        raise UserError(f"--device {name}: torch sees {seen} here; leave it out to use the processor")
 
 
 def table(asked: argparse.Namespace) -> None:

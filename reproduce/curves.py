@@ -3,14 +3,20 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 
 @dataclass(frozen=True)
 class Trajectory:
-    """The test accuracy of one trial after so many labels were acquired beyond the initial ones."""
+    """The test accuracy of one trial after so many labels were acquired beyond the initial ones.
+
+    Attributes:
+        hours: from the start until the model was trained that has this accuracy; empty where that is not known.
+    """
 
     acquired: list[int]
     accuracy: list[float]
+    hours: Sequence[float] = ()
 
     def labels_to_reach(self, target: float) -> float:
         """Labels acquired when the accuracy is first at least `target`; infinite if it never was."""
@@ -30,14 +36,26 @@ class Quartiles:
 
 @dataclass(frozen=True)
 class Curve:
-    """Quartiles of the accuracy at each number of acquired labels that some trial has seen."""
+    """Quartiles of the accuracy at each number of acquired labels that some trial has seen.
+
+    Attributes:
+        quartiles: NaN where they are not known.
+        trials: empty where only the curve is known.
+    """
 
     acquired: list[int]
     quartiles: list[Quartiles]
+    trials: Sequence[Trajectory] = ()
 
-    def first_at(self, target: float) -> float:
-        """Labels acquired when the median is first at least `target`; infinite if it never is."""
-        return Trajectory(self.acquired, [q.median for q in self.quartiles]).labels_to_reach(target)
+    def labels_to_reach(self, target: float) -> Quartiles | None:
+        """Labels acquired until each trial, all of them ended, is first at least `target`; None if they are unknown."""
+        return quartiles([trial.labels_to_reach(target) for trial in self.trials]) if self.trials else None
+
+
+def hours(train_s: Sequence[float], acquire_s: Sequence[float]) -> list[float]:
+    """Hours until each step's model was trained, from the seconds of the steps; none where a step's are missing."""
+    before = accumulate((t + a for t, a in zip(train_s, acquire_s, strict=False)), initial=0.0)
+    return [(b + t) / 3600 for b, t in zip(before, train_s, strict=False)]
 
 
 def quartiles(values: Sequence[float]) -> Quartiles:
@@ -53,7 +71,7 @@ def curve(trajectories: Sequence[Trajectory]) -> Curve:
         for acquired, accuracy in zip(trajectory.acquired, trajectory.accuracy, strict=True):
             accuracies.setdefault(acquired, []).append(accuracy)
     labels = sorted(accuracies)
-    return Curve(labels, [quartiles(accuracies[n]) for n in labels])
+    return Curve(labels, [quartiles(accuracies[n]) for n in labels], trajectories)
 
 
 def _quantile(ranked: Sequence[float], quarter: int) -> float:

@@ -16,6 +16,7 @@ from reproduce.pictures import pictures_figure
 from reproduce.published import published_scores
 from reproduce.runs import folder
 from reproduce.settings import Experiment, smoke
+from reproduce.sizes import sizes_figure
 from reproduce.tables import Row, made_with, rows
 from reproduce.timing import time_figure
 
@@ -37,7 +38,8 @@ def draw_all(
     if plain in experiments.ABLATION:
         perhaps["ablation.png"] = ablation_figure(_family(experiments.ABLATION, scale, out, published), note)
     if plain in experiments.ACQUISITION_SIZES:
-        perhaps["time.png"] = time_figure(_family(experiments.ACQUISITION_SIZES, scale, out, published), note)
+        family = _family(experiments.ACQUISITION_SIZES, scale, out, published)
+        perhaps |= {"sizes.png": sizes_figure(family, note), "time.png": time_figure(family, note)}
     for name, figure in perhaps.items():
         if figure is not None:
             yield save(figure, place / name)

@@ -5,11 +5,12 @@ read from a file (see `runs_file`); without it the few medians below are shown.
 """
 
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any
 
-from reproduce.curves import Curve, Quartiles, Trajectory, curve
+from reproduce.curves import Curve, Quartiles, Trajectory, curve, hours
 from reproduce.errors import UserError
 from reproduce.settings import Experiment
 
@@ -63,9 +64,13 @@ def read_runs(path: Path) -> list[dict[str, Any]]:
 
 
 def trajectories(runs: list[dict[str, Any]], group: str) -> list[Trajectory]:
-    """The accuracy of each run of a group."""
+    """The accuracy of each run of a group, and the time that it took."""
     return [
-        Trajectory([i * run["batch_size"] for i in range(len(run["accuracy"]))], run["accuracy"])
+        Trajectory(
+            [i * run["batch_size"] for i in range(len(run["accuracy"]))],
+            run["accuracy"],
+            hours(run.get("train_s", []), run.get("acquire_s", [])),
+        )
         for run in runs
         if run["group"] == group
     ]
@@ -94,4 +99,4 @@ def published_curve(group: str, path: Path | None) -> Curve | None:
     medians = MEDIANS.get(group)
     if medians is None:
         return None
-    return Curve(list(medians), [Quartiles(m, m, m, 0) for m in medians.values()])
+    return Curve(list(medians), [Quartiles(math.nan, m, math.nan, 0) for m in medians.values()])

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from reproduce.curves import Trajectory
+from reproduce.curves import Trajectory, hours
 from reproduce.errors import UserError
 
 
@@ -50,7 +50,8 @@ class Log:
     def trajectory(self) -> Trajectory:
         """The test accuracy over labels acquired beyond the initial ones."""
         first = self.header["initial_labels"]
-        return Trajectory([s.labelled - first for s in self.steps], [s.accuracy for s in self.steps])
+        took = hours([s.train_s for s in self.steps], [s.score_s + s.choose_s for s in self.steps])
+        return Trajectory([s.labelled - first for s in self.steps], [s.accuracy for s in self.steps], took)
 
 
 def read_log(path: Path) -> Log | None:

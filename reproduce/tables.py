@@ -80,7 +80,7 @@ def as_json(experiment: Experiment, scale: str, found: Sequence[Row]) -> str:
             "method": row.method.name,
             **_columns(row.curve),
             "labels_to_reach": {f"{t:g}": _finite(row.labels_to_reach(t)) for t in experiment.targets},
-            "published": _columns(row.published) if row.published else None,
+            "published": _published(row, row.published, experiment.targets) if row.published else None,
         }
         for row in found
     ]
@@ -90,22 +90,25 @@ def as_json(experiment: Experiment, scale: str, found: Sequence[Row]) -> str:
 
 def labels_table(found: Sequence[Row], target: float) -> str:
     """Labels acquired until the test accuracy is first at least the target: quartiles, a method a row."""
+    theirs = {row.method.name: row.published.labels_to_reach(target) for row in found if row.published}
     lines = [
-        f"Labels acquired{_beyond(found)} until test accuracy first reaches {target:.0%}",
-        f"{'method':{_width(found)}}{'lower quartile':>16}{'median':>9}{'upper quartile':>16}{'trials':>8}",
+        f"Labels acquired{_beyond(found)} until test accuracy first reaches {target:.0%}"
+        + " [published, counted the same way]" * any(theirs.values()),
+        f"{'method':{_width(found)}}{'lower quartile':>18}{'median':>18}{'upper quartile':>18}{'trials':>8}",
     ]
     for row in found:
-        q = row.labels_to_reach(target)
-        most = max(t.acquired[-1] for t in row.trajectories)
-        low, middle, high = (f"{v:g}" if math.isfinite(v) else f"> {most}" for v in (q.q25, q.median, q.q75))
-        lines.append(f"{row.method.label:{_width(found)}}{low:>16}{middle:>9}{high:>16}{q.trials:>8}")
+        cells = _labels(row.labels_to_reach(target), row.trajectories)
+        if row.published and (q := theirs[row.method.name]):
+            beside = _labels(q, row.published.trials)
+            cells = [f"{own} [{other}]" for own, other in zip(cells, beside, strict=True)]
+        padded = "".join(f"{cell:>18}" for cell in cells)
+        lines.append(f"{row.method.label:{_width(found)}}{padded}{len(row.logs):>8}")
     return "\n".join(lines)
 
 
 def accuracy_table(found: Sequence[Row]) -> str:
-    """Median test accuracy (%) after so many acquired labels; the published median in brackets."""
-    furthest = max(row.curve.acquired[-1] for row in found)
-    marks = [mark for mark in MARKS if mark <= furthest]
+    """Median test accuracy (%) after so many acquired labels; the published median in brackets, and the difference."""
+    marks = _marks(found)
     lines = [
         "Median test accuracy (%) by labels acquired" + (" [published]" if any(r.published for r in found) else ""),
         f"{'method':{_width(found)}}" + "".join(f"{mark:>13}" for mark in marks) + f"{'trials':>8}",
@@ -113,7 +116,31 @@ def accuracy_table(found: Sequence[Row]) -> str:
     for row in found:
         cells = "".join(f"{_at(row.curve, mark) + _beside(row.published, mark):>13}" for mark in marks)
         lines.append(f"{row.method.label:{_width(found)}}{cells}{len(row.logs):>8}")
+        if differences := _differences(row):
+            cells = "".join(f"{differences[mark]:>+13.1f}" if mark in differences else " " * 13 for mark in marks)
+            lines.append(f"{'  difference':{_width(found)}}{cells}{'':>8}")
     return "\n".join(lines)
+
+
+def _marks(found: Sequence[Row]) -> list[int]:
+    """The numbers of labels that a table shows; of runs that are at few of the usual ones, others."""
+    seen = sorted({acquired for row in found for acquired in row.curve.acquired})
+    marks = [mark for mark in MARKS if mark in seen]
+    return marks if len(marks) > 3 else seen[:: -(-len(seen) // len(MARKS))]
+
+
+def _differences(row: Row) -> dict[int, float]:
+    """Our median accuracy less the published one (points), by labels acquired, where both are known."""
+    if row.published is None:
+        return {}
+    theirs = {n: q.median for n, q in zip(row.published.acquired, row.published.quartiles, strict=True)}
+    ours = zip(row.curve.acquired, row.curve.quartiles, strict=True)
+    return {n: 100 * (q.median - theirs[n]) for n, q in ours if n in theirs}
+
+
+def _labels(q: Quartiles, trials: Sequence[Trajectory]) -> list[str]:
+    most = max(trial.acquired[-1] for trial in trials)
+    return [f"{v:g}" if math.isfinite(v) else f"> {most}" for v in (q.q25, q.median, q.q75)]
 
 
 def _checked(path: Path, experiment: Experiment, method: Method) -> Log | None:
@@ -147,17 +174,24 @@ def _beside(curve: Curve | None, mark: int) -> str:
     return f" [{_at(curve, mark)}]" if curve else ""
 
 
-def _columns(curve: Curve) -> dict[str, list[Any]]:
+def _published(row: Row, published: Curve, targets: Sequence[float]) -> dict[str, Any]:
+    needed = {f"{t:g}": q for t in targets if (q := published.labels_to_reach(t))}
+    differences = _differences(row)
     return {
-        "acquired": curve.acquired,
-        "median": [q.median for q in curve.quartiles],
-        "q25": [q.q25 for q in curve.quartiles],
-        "q75": [q.q75 for q in curve.quartiles],
-        "trials": [q.trials for q in curve.quartiles],
+        **_columns(published),
+        "labels_to_reach": {target: _finite(q) for target, q in needed.items()},
+        "difference": {"acquired": list(differences), "points": [round(d, 4) for d in differences.values()]},
+    }
+
+
+def _columns(curve: Curve) -> dict[str, list[Any]]:
+    known = [_finite(q) for q in curve.quartiles]
+    return {"acquired": curve.acquired} | {
+        name: [q[name] for q in known] for name in ("median", "q25", "q75", "trials")
     }
 
 
 def _finite(q: Quartiles) -> dict[str, float | None]:
-    """JSON has no infinity: a target that was not reached is null."""
+    """JSON has neither infinity nor NaN: a target that was not reached is null, and what is not known."""
     values = {"median": q.median, "q25": q.q25, "q75": q.q75}
     return {name: value if math.isfinite(value) else None for name, value in values.items()} | {"trials": q.trials}

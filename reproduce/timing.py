@@ -3,78 +3,76 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from statistics import median
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reproduce.methods import BALD_KEPT, BATCHBALD
-from reproduce.results import Log
+from reproduce.curves import Quartiles, Trajectory, quartiles
+from reproduce.methods import BATCHBALD
 from reproduce.settings import Experiment
+from reproduce.sizes import Sized, by_method, panels
 from reproduce.tables import Row
-from reproduce.words import counted
 
 TARGET = 0.95
 REFERENCE_SIZE = 10
-MARKERS = {1: "o", 5: "s", 10: "", 40: "D"}
 
 
 @dataclass(frozen=True)
 class TimedCurve:
-    """Median accuracy over the median hours that it took; trials count as far as all have got."""
+    """Quartiles of the accuracy over the median hours that it took; trials count as far as all have got."""
 
     hours: list[float]
-    accuracy: list[float]
+    accuracy: list[Quartiles]
 
     def hours_to(self, target: float) -> float:
-        """Hours when the accuracy is first at least `target`; infinite if it never was."""
-        reached = (h for h, a in zip(self.hours, self.accuracy, strict=True) if a >= target)
+        """Hours when the median accuracy is first at least `target`; infinite if it never was."""
+        reached = (h for h, a in zip(self.hours, self.accuracy, strict=True) if a.median >= target)
         return next(reached, math.inf)
 
 
-def timed(logs: Sequence[Log]) -> TimedCurve:
-    """The curve of some trials: the hours of a step are those until its model was trained."""
-    length = min(len(log.steps) for log in logs)
-    hours = []
-    for log in logs:
-        before = accumulate((s.train_s + s.score_s + s.choose_s for s in log.steps), initial=0.0)
-        hours.append([(b + step.train_s) / 3600 for b, step in zip(before, log.steps, strict=False)])
+def timed(trials: Sequence[Trajectory]) -> TimedCurve:
+    """The curve of some trials; empty where nobody knows their hours."""
+    length = min((len(trial.hours) for trial in trials), default=0)
     return TimedCurve(
-        [median(trial[i] for trial in hours) for i in range(length)],
-        [median(log.steps[i].accuracy for log in logs) for i in range(length)],
+        [median(trial.hours[i] for trial in trials) for i in range(length)],
+        [quartiles([trial.accuracy[i] for trial in trials]) for i in range(length)],
     )
 
 
 def time_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: str) -> Figure | None:
     """Accuracy over time, in units of what BatchBALD with acquisition size 10 takes to reach 95 %, if it did.
 
-    None as long as neither BALD nor BatchBALD has been run.
+    The published curves, dashed, are in such a unit of their own, and drawn where ours have theirs. None as long as
+    neither BALD nor BatchBALD has been run.
     """
-    curves = [
-        (row, experiment.settings.acquisition_size, timed(row.logs))
-        for experiment, found in members
-        for row in found
-        if row.method.name in (BALD_KEPT.name, BATCHBALD.name)
-    ]
-    if not curves:
+    shown = by_method(members)
+    if not shown:
         return None
-    unit = next((c.hours_to(TARGET) for row, size, c in curves if _is_reference(row, size)), math.inf)
-    scale = unit if math.isfinite(unit) else 1.0
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.subplots()
-    for row, size, curve in curves:
-        x, y = [h / scale for h in curve.hours], [100 * a for a in curve.accuracy]
-        label = f"{row.method.label}, size {size} ({counted(len(row.logs), 'trial')})"
-        axes.plot(x, y, color=row.method.colour, marker=MARKERS.get(size, "x"), markevery=5, markersize=4, label=label)
-        if math.isfinite(curve.hours_to(TARGET)):
-            axes.plot(curve.hours_to(TARGET) / scale, 100 * TARGET, "*", color=row.method.colour, markersize=12)
-    axes.set_title(f"Time to train and to acquire{note}; stars: {TARGET:.0%} reached", loc="left")
-    axes.set_xlabel("total time / that of BatchBALD, size 10, to 95 %" if scale == unit else "total time (hours)")
-    axes.set_ylabel("test accuracy (%)")
-    axes.legend(frameon=False, loc="lower right")
-    axes.spines[["top", "right"]].set_visible(False)
+    reference = [one.row for one in shown.get(BATCHBALD.label, []) if one.size == REFERENCE_SIZE]
+    ours = min((timed(row.trajectories).hours_to(TARGET) for row in reference), default=math.inf)
+    theirs = min((timed(row.published.trials).hours_to(TARGET) for row in reference if row.published), default=math.inf)
+    figure, axes = panels(list(shown), f"MNIST, time to train and to acquire{note}; stars: {TARGET:.0%} reached")
+    for panel, sized in zip(axes, shown.values(), strict=True):
+        for one in sized:
+            _draw(panel, one, timed(one.row.trajectories), ours if math.isfinite(ours) else 1.0)
+            if one.row.published and math.isfinite(ours) and math.isfinite(theirs):
+                _draw_published(panel, one, timed(one.row.published.trials), theirs)
+        panel.set_xscale("log")  # with single points a run takes ten times as long as with ten
+        panel.set_xlabel("time / BatchBALD's, size 10, to 95%" if math.isfinite(ours) else "time (hours)")
+        panel.legend(frameon=False, loc="lower right")
     return figure
 
 
-def _is_reference(row: Row, size: int) -> bool:
-    return row.method.name == BATCHBALD.name and size == REFERENCE_SIZE
+def _draw(panel: Axes, one: Sized, curve: TimedCurve, unit: float) -> None:
+    x = [h / unit for h in curve.hours]
+    low, middle, high = ([100 * getattr(q, name) for q in curve.accuracy] for name in ("q25", "median", "q75"))
+    panel.fill_between(x, low, high, color=one.colour, alpha=0.15, linewidth=0)
+    panel.plot(x, middle, color=one.colour, label=one.label)
+    if math.isfinite(curve.hours_to(TARGET)):
+        panel.plot(curve.hours_to(TARGET) / unit, 100 * TARGET, "*", color=one.colour, markersize=12)
+
+
+def _draw_published(panel: Axes, one: Sized, curve: TimedCurve, unit: float) -> None:
+    x, y = [h / unit for h in curve.hours], [100 * q.median for q in curve.accuracy]
+    panel.plot(x, y, "--", color=one.colour, linewidth=1, label=f"size {one.size}, published, in its own unit")

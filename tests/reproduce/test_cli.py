@@ -83,6 +83,9 @@ def test_nothing_run_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     [
         ("run fashion", "no experiment is called 'fashion'"),
         ("run digits --methods batchbald batchbold", "digits has no method batchbold; it has random, bald, batchbald"),
+        ("run digits --device gpu", "--device gpu is neither cpu nor cuda nor one of several, as cuda:1"),
+        ("run digits --device meta", "--device meta is neither cpu nor cuda"),
+        ("run digits --device cuda:99", "--device cuda:99: torch sees"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(

@@ -18,6 +18,7 @@ from reproduce.pictures import pictures_figure
 from reproduce.results import Step
 from reproduce.runs import Run
 from reproduce.settings import Experiment, describe_run
+from reproduce.sizes import sizes_figure
 from reproduce.tables import rows
 from reproduce.timing import time_figure, timed
 
@@ -93,27 +94,65 @@ def test_there_is_no_figure_of_time_without_bald_or_batchbald(tmp_path: Path) ->
 def test_hours_are_those_until_the_model_was_trained(tmp_path: Path) -> None:
     write_log(tmp_path, MNIST_B10, BATCHBALD, 0, [0.5, 0.6, 0.96])
     write_log(tmp_path, MNIST_B10, BATCHBALD, 1, [0.7, 0.8, 0.94, 0.99])  # as far as both have got
-    curve = timed(rows(MNIST_B10, "paper", tmp_path, None)[0].logs)
+    curve = timed(rows(MNIST_B10, "paper", tmp_path, None)[0].trajectories)
     assert curve.hours == pytest.approx([1 / 6, 1 / 6 + 1 / 2, 1 / 6 + 1])
-    assert curve.accuracy == pytest.approx([0.6, 0.7, 0.95])
+    assert [q.median for q in curve.accuracy] == pytest.approx([0.6, 0.7, 0.95])
+    assert [q.q25 for q in curve.accuracy] == pytest.approx([0.5, 0.6, 0.94])
     assert curve.hours_to(0.7) == pytest.approx(4 / 6)
     assert curve.hours_to(0.99) == math.inf
+
+
+def published_file(place: Path, experiment: Experiment, method: Method, accuracy: Sequence[float]) -> Path:
+    """A published run with these accuracies, a minute of training and two of acquisition a step."""
+    seconds = {"train_s": [60.0] * len(accuracy), "acquire_s": [120.0] * len(accuracy)}
+    group, size = experiment.published[method.name], experiment.settings.acquisition_size
+    path = place / "runs.json"
+    path.write_text(json.dumps({"a": {"group": group, "batch_size": size, "accuracy": accuracy, **seconds}}))
+    return path
 
 
 def test_time_is_relative_to_batchbald_reaching_95_percent(tmp_path: Path) -> None:
     write_log(tmp_path, MNIST_B10, BATCHBALD, 0, [0.5, 0.95, 0.96])
     write_log(tmp_path, MNIST_B1, BALD_KEPT, 0, [0.5, 0.6, 0.7])
-    axes = axes_of(time_figure([(e, rows(e, "paper", tmp_path, None)) for e in ACQUISITION_SIZES], ""))
-    lines = {line.get_label(): line for line in axes.lines}
-    batchbald, bald = lines["BatchBALD, size 10 (1 trial)"], lines["BALD, size 1 (1 trial)"]
-    assert list(batchbald.get_xdata()) == pytest.approx([0.25, 1.0, 1.75])
-    assert list(bald.get_xdata()) == pytest.approx([0.25, 1.0, 1.75])
-    stars = [line for line in axes.lines if line.get_marker() == "*"]
+    theirs = published_file(tmp_path, MNIST_B10, BATCHBALD, [0.5, 0.6, 0.97])
+
+    def figure() -> Figure:
+        drawn = time_figure([(e, rows(e, "paper", tmp_path, theirs)) for e in ACQUISITION_SIZES], "")
+        assert drawn is not None
+        return drawn
+
+    bald, batchbald = figure().axes
+    assert (bald.get_title(), batchbald.get_title()) == ("BALD", "BatchBALD")
+    lines = {line.get_label(): line for line in (*bald.lines, *batchbald.lines)}
+    assert list(lines["size 10 (1 trial)"].get_xdata()) == pytest.approx([0.25, 1.0, 1.75])
+    assert list(lines["size 1 (1 trial)"].get_xdata()) == pytest.approx([0.25, 1.0, 1.75])
+    published = lines["size 10, published, in its own unit"]
+    assert list(published.get_xdata()) == pytest.approx([1 / 7, 4 / 7, 1.0])
+    assert list(published.get_ydata()) == pytest.approx([50, 60, 97])
+    stars = [line for line in (*bald.lines, *batchbald.lines) if line.get_marker() == "*"]
     assert [(float(s.get_xdata()[0]), float(s.get_ydata()[0])) for s in stars] == [(1.0, 95.0)]
 
     write_log(tmp_path, MNIST_B10, BATCHBALD, 0, [0.5, 0.6])
-    hours = axes_of(time_figure([(e, rows(e, "paper", tmp_path, None)) for e in ACQUISITION_SIZES], ""))
-    assert hours.get_xlabel() == "total time (hours)"
+    assert figure().axes[1].get_xlabel() == "time (hours)"
+    assert not [line for line in figure().axes[1].lines if line.get_linestyle() == "--"]
+
+
+def test_the_figure_of_sizes_has_a_panel_a_method_and_a_line_a_size(tmp_path: Path) -> None:
+    write_log(tmp_path, MNIST_B10, BATCHBALD, 0, [0.5, 0.95, 0.96])
+    theirs = published_file(tmp_path, MNIST_B10, BATCHBALD, [0.5, 0.6, 0.97])
+    assert sizes_figure([(e, rows(e, "paper", tmp_path, theirs)) for e in ACQUISITION_SIZES], "") is None
+    for trial, accuracy in enumerate((0.6, 0.7, 0.9)):
+        write_log(tmp_path, MNIST_B1, BALD_KEPT, trial, [0.5, accuracy])
+    figure = sizes_figure([(e, rows(e, "paper", tmp_path, theirs)) for e in ACQUISITION_SIZES], "")
+    assert figure is not None
+    bald, batchbald = figure.axes
+    (single,) = (line for line in bald.lines if line.get_label() == "size 1 (3 trials)")
+    assert (list(single.get_xdata()), list(single.get_ydata())) == ([0, 1], [50, 70])
+    (tens,) = (line for line in batchbald.lines if line.get_label() == "size 10 (1 trial)")
+    assert (list(tens.get_xdata()), list(tens.get_ydata())) == ([0, 10, 20], [50, 95, 96])
+    (dashed,) = (line for line in batchbald.lines if len(line.get_xdata()) and line.get_linestyle() == "--")
+    assert (list(dashed.get_xdata()), list(dashed.get_ydata())) == ([0, 10, 20], [50, 60, 97])
+    assert dashed.get_color() == tens.get_color() != single.get_color()
 
 
 def test_pictures_count_the_different_images(tmp_path: Path) -> None:
