@@ -57,7 +57,8 @@ def main() -> None:
             flush=True,
         )
         rows.append(row)
-    options.out.write_text(json.dumps({"machine": described(), "rows": [asdict(r) for r in rows]}, indent=1) + "\n")
+    report = {"machine": described(options.device), "rows": [asdict(r) for r in rows]}
+    options.out.write_text(json.dumps(report, indent=1) + "\n")
 
 
 def measured(device: str, repeats: int) -> Iterator[Row]:

@@ -8,14 +8,14 @@ from pathlib import Path
 PACKAGES = ("infoacq", "numpy", "torch", "jax", "batchbald-redux", "baal", "scikit-activeml")
 
 
-def described() -> dict[str, str]:
-    """The processor, the card if there is one, and the versions of what was compared."""
+def described(device: str = "cpu") -> dict[str, str]:
+    """The processor, the card if it is the device that was measured, and the versions of what was compared."""
     import torch
 
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
-    card = {"card": torch.cuda.get_device_name()} if torch.cuda.is_available() else {}
+    card = {"card": torch.cuda.get_device_name(device)} if torch.device(device).type == "cuda" else {}
     versions = {package: _version(package) for package in PACKAGES}
     cpu = names[0] if names else platform.processor() or platform.machine()
     return {"cpu": cpu, "cores": str(os.cpu_count()), **card, "python": platform.python_version(), **versions}

@@ -20,13 +20,8 @@ def accuracy_figure(experiment: Experiment, found: Sequence[Row], note: str) -> 
         if row.published:
             _published(axes, row.published, row.method.colour)
     if any(row.published for row in found):
-        axes.plot(
-            [],
-            [],
-            color="0.4",
-            linestyle="--",
-            label=f"published medians{', of the official data' * bool(made_with(found))}",
-        )
+        label = f"published medians{', of the official data' * bool(made_with(found))}"
+        axes.plot([], [], color="0.4", linestyle="--", label=label)
     for target in experiment.targets:
         axes.axhline(100 * target, color="0.8", linewidth=0.8, zorder=0)
     axes.set_title(f"{experiment.title}{note}", loc="left")

@@ -113,4 +113,18 @@ FAULTS_OF_DRAWS = [
         "pass",
         ("tests/posteriors/test_compiled.py",),
     ),
+    Fault(
+        "a file says that it holds all that was read",
+        "infoacq/posteriors/_inputs.py",
+        "self._add(block[:rows])",
+        "self._add(block)",
+        ("tests/posteriors/test_killed_while_writing.py", "-k", "goes_on"),
+    ),
+    Fault(
+        "a batch is kept by reference until it is read",
+        "infoacq/posteriors/_inputs.py",
+        "for batch in map(torch.clone, batches):",
+        "for batch in batches:",
+        ("tests/posteriors/test_killed_while_writing.py", "-k", "again"),
+    ),
 ]

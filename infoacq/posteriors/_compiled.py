@@ -1,4 +1,6 @@
-"""Models that `torch.compile` has been over, run as they are written: the compiler would follow our hooks."""
+"""Models without their wrappers: compiled ones run as they are written, as the compiler would follow our hooks, and
+parallel ones on one device, as a replica would ask for the masks of its part of the rows.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,11 @@ from typing import Any, cast
 import torch
 from torch import nn
 
+_PARALLEL = (nn.DataParallel, nn.parallel.DistributedDataParallel)
+
 
 def as_written(model: Any) -> nn.Module:
-    """The module that `torch.compile` wraps, if the wrapper does nothing else; otherwise the model itself.
+    """The module inside `torch.compile`'s or parallel wrappers that do nothing else; otherwise the model itself.
 
     Raises:
         TypeError: it is no module.
@@ -23,11 +27,16 @@ def as_written(model: Any) -> nn.Module:
             f"model must be a torch.nn.Module; got {type(model).__name__}. Pass the module itself, not a function that "
             "calls it: it need not be compiled."
         )
+    while _only_wraps(model):
+        model = model.module if isinstance(model, _PARALLEL) else model._orig_mod
+    return cast("nn.Module", model)
+
+
+def _only_wraps(model: nn.Module) -> bool:
+    """Of these very classes and without hooks of its own: what is derived from them may do more."""
     dynamo: Any = sys.modules.get("torch._dynamo")
-    if dynamo is None or type(model) is not dynamo.OptimizedModule or model._forward_hooks or model._forward_pre_hooks:
-        return model
-    inner: Any = model._orig_mod
-    return cast("nn.Module", inner)
+    kinds = _PARALLEL if dynamo is None else (*_PARALLEL, dynamo.OptimizedModule)
+    return type(model) in kinds and not model._forward_hooks and not model._forward_pre_hooks
 
 
 class _Eager:

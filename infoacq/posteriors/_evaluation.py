@@ -19,10 +19,28 @@ def device_of(model: nn.Module) -> torch.device:
 
 
 def on_device(model: nn.Module, device: torch.device | str | None) -> nn.Module:
-    """The model itself if it is there, else a copy; None: where it is."""
-    if device is None or device_of(model) == torch.device(device):
+    """The model itself if all of it is there, else a copy; None: where it is.
+
+    Raises:
+        RuntimeError: it is elsewhere and cannot be copied.
+    """
+    if device is None:
         return model
-    return copy.deepcopy(model).to(device)
+    there = torch.empty(0, device=device).device  # "cuda" is no device that a tensor has: its index is the current one
+    if all(tensor.device == there for tensor in (*model.parameters(), *model.buffers())):
+        return model
+    return _copied(model, there).to(there)
+
+
+def _copied(model: nn.Module, there: torch.device) -> nn.Module:
+    try:
+        return copy.deepcopy(model)
+    except Exception as error:  # whatever a module keeps may refuse, each in its own way
+        raise RuntimeError(
+            f"{type(model).__name__} is not on {there}, and no copy of it can be made. Move the model itself, "
+            f"model.to({str(there)!r}), and leave device out; or remove what it keeps of earlier passes (activations "
+            f"with their graph). What copying it gave: {type(error).__name__}: {error}"
+        ) from error
 
 
 @contextmanager

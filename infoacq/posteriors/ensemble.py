@@ -56,6 +56,7 @@ def predict_probs(
         TypeError: a member or the loader gives no tensor, or dtype is no floating one.
         ValueError: no members, dropout that is on in evaluation mode, an empty pool, outputs that differ in shape, are
             not finite or not what `output` says, or an unfit `out` or dtype.
+        RuntimeError: a member has to move and cannot be copied.
 
     Warns:
         UserWarning: all members agree exactly, or a layer normalises by the batch.

@@ -49,8 +49,8 @@ def predict_probs(
     """Class probabilities of each candidate under each dropout draw, detached and on the CPU.
 
     Every `nn.Dropout*` layer of the model is turned on, all else runs in evaluation mode, and the model is left as it
-    was; if it is compiled, it runs as it is written. Draw j has masks that depend on the seed and on j alone: they are
-    the same for each candidate, batch size, device and shard, and asking for more draws keeps the first ones.
+    was; of a compiled or parallel one what it wraps runs. Draw j has masks that depend on the seed and on j alone: they
+    are the same for each candidate, batch size, device and shard, and asking for more draws keeps the first ones.
 
     Args:
         model: any module with dropout layers that maps a batch of inputs to (n, c) class scores.
@@ -73,7 +73,7 @@ def predict_probs(
             gives no tensor, or a dropout layer has a forward of its own.
         ValueError: no dropout layer, functional dropout that is always on, an empty pool, a loader that drops its last
             batch, features of changing shape, outputs not finite, probabilities as logits, or an unfit `out`.
-        RuntimeError: the model is being scored already, say in another thread.
+        RuntimeError: the model is being scored already, say in another thread, or has to move and cannot be copied.
         FileExistsError: `out` is a file that this function has not made.
 
     Warns:
