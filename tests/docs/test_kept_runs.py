@@ -10,6 +10,9 @@ from tests.docs.test_readme import ROOT
 pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 
+from reproduce.batch_scores import above, falling
+from reproduce.experiments import MNIST_B10, REPEATED_MNIST
+from reproduce.published import MEDIANS
 from reproduce.results import read_log
 from tests.docs.test_numbers import found
 
@@ -111,6 +114,49 @@ def test_repeated_mnist(name):
     row = rows("reproduce/README.md", "method | trials | 0 labels")[name]
     check_medians(row, of)
     check_needed(row[6], of, 90.0)
+
+
+def check_published(row, group):
+    """What stands in brackets, where it is quoted in the code."""
+    known = [(cell, MEDIANS[group].get(at)) for cell, at in zip(row[1:6], (0, 50, 100, 150, 200), strict=True)]
+    assert [numbers(cell)[1] for cell, accuracy in known if accuracy] == [
+        pytest.approx(100 * accuracy, abs=0.101) for _, accuracy in known if accuracy
+    ]
+
+
+def test_published_medians_on_the_page():
+    for head, experiment in (("method | trials | 0 labels", REPEATED_MNIST), ("on MNIST | trials", MNIST_B10)):
+        table = rows("reproduce/README.md", head)
+        for name, method in METHODS.items():
+            if name in table:
+                check_published(table[name], experiment.published[method])
+
+
+def test_the_order_is_the_papers_and_by_so_much():
+    random, bald, batchbald = (
+        [median(curve[labels] for curve in curves("repeated-mnist", method)) for labels in (50, 100, 200)]
+        for method in METHODS.values()
+    )
+    assert all(least < middle < most for least, middle, most in zip(bald, random, batchbald, strict=True))
+    page = " ".join((ROOT / "reproduce" / "README.md").read_text().split())
+    told = numbers(page.split("BatchBALD is above random by ")[1].split(" points")[0])
+    assert told == pytest.approx([b - r for b, r in zip(batchbald, random, strict=True)], abs=0.051)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "method", "draws", "said"),
+    [
+        ("repeated-mnist", "batchbald", 10, "None of our {} batches"),
+        ("mnist", "batchbald", 100, "None of the {} batches of BatchBALD"),
+        ("repeated-mnist", "batchbald-k100", 100, ""),
+    ],
+)
+def test_no_kept_batch_exceeds_log_k_or_falls(experiment, method, draws, said):
+    logs = [read_log(path) for path in sorted((KEPT / experiment / "paper").glob(f"trial-*/{method}.jsonl"))]
+    scores = [step.scores for log in logs if log for step in log.steps if len(step.scores) == 10]
+    assert len(scores) >= 60
+    assert (above(scores, draws), falling(scores)) == (0, 0)
+    assert said.format(len(scores)) in " ".join((ROOT / "reproduce" / "README.md").read_text().split())
 
 
 @pytest.mark.parametrize("name", ["BALD", "BatchBALD"])
