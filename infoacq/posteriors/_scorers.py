@@ -74,7 +74,7 @@ def repeat_in_full(runner: MaskedModel, blocks: Iterable[Tensor], draws: int, ro
 
 def _warn_of_own_randomness(runner: MaskedModel, sample: Tensor, row: int) -> None:
     once, again = (class_scores(runner(sample, 0, row), len(sample)) for _ in range(2))
-    if not torch.allclose(once, again, rtol=_LOOSE_TOLERANCE, atol=_LOOSE_TOLERANCE):
+    if not torch.allclose(once, again, rtol=_LOOSE_TOLERANCE, atol=_LOOSE_TOLERANCE, equal_nan=True):
         warnings.warn(
             f"{type(runner.model).__name__} gives other scores each time that it is run under the same dropout masks: "
             "what it draws itself is not held fixed, so that draws are no draws of its parameters. Make that dropout "
