@@ -77,8 +77,8 @@ def _warn_of_own_randomness(runner: MaskedModel, sample: Tensor, row: int) -> No
     if not torch.allclose(once, again, rtol=_LOOSE_TOLERANCE, atol=_LOOSE_TOLERANCE, equal_nan=True):
         warnings.warn(
             f"{type(runner.model).__name__} gives other scores each time that it is run under the same dropout masks: "
-            "what it draws itself is not held fixed, so that draws are no draws of its parameters. Make that dropout "
-            "layers, or switch it off in evaluation mode.",
+            "what it draws itself or remembers is not held fixed, so that draws are no draws of its parameters. Make "
+            "that dropout layers, or switch it off in evaluation mode.",
             stacklevel=5,
         )
 

@@ -109,7 +109,10 @@ def counting(calls: list[int]):
 
 def test_a_model_that_is_no_function_of_its_input_is_run_in_full(caplog):
     model = Counts()
-    with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
+    with (
+        caplog.at_level(logging.DEBUG, "infoacq.posteriors"),
+        pytest.warns(UserWarning, match="other scores each time"),
+    ):
         mc_dropout.predict_probs(model, torch.randn(3, 1, 8, 8), 3, seed=3, progress=False)
     assert caplog.text.count("other scores than the model's own forward") >= 1
     assert "Counts is run in full for every draw" in caplog.text
