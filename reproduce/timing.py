@@ -52,15 +52,17 @@ def time_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: str) 
     reference = [one.row for one in shown.get(BATCHBALD.label, []) if one.size == REFERENCE_SIZE]
     ours = min((timed(row.trajectories).hours_to(TARGET) for row in reference), default=math.inf)
     theirs = min((timed(row.published.trials).hours_to(TARGET) for row in reference if row.published), default=math.inf)
-    figure, axes = panels(list(shown), f"MNIST, time to train and to acquire{note}; stars: {TARGET:.0%} reached")
+    figure, axes = panels(
+        list(shown), f"MNIST, time to train and to acquire{note}; stars: {100 * TARGET:.0f} % reached"
+    )
     for panel, sized in zip(axes, shown.values(), strict=True):
         for one in sized:
             _draw(panel, one, timed(one.row.trajectories), ours if math.isfinite(ours) else 1.0)
             if one.row.published and math.isfinite(ours) and math.isfinite(theirs):
                 _draw_published(panel, one, timed(one.row.published.trials), theirs)
         panel.set_xscale("log")  # with single points a run takes ten times as long as with ten
-        panel.set_xlabel("time / BatchBALD's, size 10, to 95%" if math.isfinite(ours) else "time (hours)")
-        panel.legend(frameon=False, loc="lower right")
+        panel.set_xlabel("time / BatchBALD's, size 10, to 95 %" if math.isfinite(ours) else "time (hours)")
+        panel.legend(frameon=False, loc="upper left", fontsize="small")
     return figure
 
 
