@@ -52,9 +52,7 @@ def time_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: str) 
     reference = [one.row for one in shown.get(BATCHBALD.label, []) if one.size == REFERENCE_SIZE]
     ours = min((timed(row.trajectories).hours_to(TARGET) for row in reference), default=math.inf)
     theirs = min((timed(row.published.trials).hours_to(TARGET) for row in reference if row.published), default=math.inf)
-    figure, axes = panels(
-        list(shown), f"MNIST, time to train and to acquire{note}; stars: {100 * TARGET:.0f} % reached"
-    )
+    figure, axes = panels(list(shown), f"MNIST, time to train and to acquire{note}; star: {100 * TARGET:.0f} % reached")
     for panel, sized in zip(axes, shown.values(), strict=True):
         for one in sized:
             _draw(panel, one, timed(one.row.trajectories), ours if math.isfinite(ours) else 1.0)
