@@ -28,8 +28,9 @@ def accuracy_figure(experiment: Experiment, found: Sequence[Row], note: str) -> 
     settings = experiment.settings
     some_before = bool(settings.initial_points or settings.initial_per_class)
     axes.set_xlabel("labels acquired (beyond the initial ones)" if some_before else "labels acquired")
-    few = ", of fewer than four trials least and most" if any(len(row.logs) < 4 for row in found) else ""
-    axes.set_ylabel(f"test accuracy (%), median and quartiles{few}")
+    if any(len(row.logs) < 4 for row in found):  # quartiles by rank
+        axes.plot([], [], linestyle="", label="bands of fewer than 4 trials: least to most")
+    axes.set_ylabel("test accuracy (%), median and quartiles")
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.01)
