@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -24,11 +25,10 @@ def ablation_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: s
         return None
     figure = Figure(figsize=(6.5, 5), layout="constrained")
     axes = figure.subplots()
-    most = max(t.acquired[-1] for _, found in members for row in found for t in row.trajectories)
     for method in (RANDOM, BALD_KEPT, BATCHBALD):
-        _draw(axes, method, members, most)
+        _draw(axes, method, members)
     axes.plot([], [], color="0.4", linestyle="--", marker="x", label="published (median trial, where it reaches it)")
-    axes.plot([], [], color="0.4", linestyle="", marker="^", markerfacecolor="none", label="not reached yet")
+    axes.plot([], [], color="0.4", linestyle="", marker="^", markerfacecolor="none", label="not reached by then")
     axes.set_title(f"Repeated MNIST{note}", loc="left")
     axes.set_xlabel("copies of each image in the pool")
     axes.set_ylabel(f"labels acquired until {TARGET:.0%} test accuracy")
@@ -39,18 +39,20 @@ def ablation_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: s
     return figure
 
 
-def _draw(axes: Axes, method: Method, members: Sequence[tuple[Experiment, Sequence[Row]]], most: int) -> None:
+def _draw(axes: Axes, method: Method, members: Sequence[tuple[Experiment, Sequence[Row]]]) -> None:
     points = [(_copies(e), row) for e, found in members for row in found if row.method.name == method.name]
     if not points:
         return
     copies = [c for c, _ in points]
     needed = [row.labels_to_reach(TARGET) for _, row in points]
-    middle = [min(q.median, most) for q in needed]
-    spread = [[m - min(q.q25, most) for m, q in zip(middle, needed, strict=True)]]
-    spread += [[min(q.q75, most) - m for m, q in zip(middle, needed, strict=True)]]
+    ends = [max(trial.acquired[-1] for trial in row.trajectories) for _, row in points]
+    low, middle, high = (
+        [min(getattr(q, name), end) for q, end in zip(needed, ends, strict=True)] for name in ("q25", "median", "q75")
+    )
+    spread = np.subtract([middle, high], [low, middle])
     axes.errorbar(copies, middle, spread, color=method.colour, marker="o", capsize=3, label=method.label)
-    beyond = [c for c, q in zip(copies, needed, strict=True) if math.isinf(q.median)]
-    axes.plot(beyond, [1.04 * most] * len(beyond), "^", color=method.colour, markerfacecolor="none")
+    beyond = [(c, end) for c, end, q in zip(copies, ends, needed, strict=True) if math.isinf(q.median)]
+    axes.plot([c for c, _ in beyond], [1.06 * end for _, end in beyond], "^", color=method.colour, mfc="none")
     published = [(c, row.published.labels_to_reach(TARGET)) for c, row in points if row.published]
     known = [(c, q.median) for c, q in published if q and math.isfinite(q.median)]
     axes.plot([c for c, _ in known], [labels for _, labels in known], "x--", color=method.colour, linewidth=1)
