@@ -171,6 +171,17 @@ def test_mnist(name):
         check_needed(needed[f"{target:.0f} %"][1 if name == "BALD" else 3], of, target)
 
 
+@pytest.mark.parametrize("copies", ["×1", "×2"])
+def test_fewer_copies(copies):
+    cells = rows("reproduce/README.md", "copies in the pool")[copies]
+    for cell, method in zip(cells, METHODS.values(), strict=True):
+        of = curves(f"repeated-mnist-x{copies[1]}", method)
+        assert len(of) == (cell != "–")
+        needed = [reached(curve, 90.0) or max(curve) for curve in of]
+        assert numbers(cell)[:1] == needed
+        assert all(cell.startswith("more than") == (reached(curve, 90.0) is None) for curve in of)
+
+
 def test_early_stopping():
     kept = found("early_stopping")["rows"]
     table = rows("reproduce/README.md", "labels acquired, stopped by")
