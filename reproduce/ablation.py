@@ -28,7 +28,9 @@ def ablation_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: s
     for method in (RANDOM, BALD_KEPT, BATCHBALD):
         _draw(axes, method, members)
     axes.plot([], [], color="0.4", linestyle="--", marker="x", label="published (median trial, where it reaches it)")
-    axes.plot([], [], color="0.4", linestyle="", marker="^", markerfacecolor="none", label="not reached by then")
+    axes.plot(
+        [], [], color="0.4", linestyle="", marker="^", markerfacecolor="white", label="not reached when it was stopped"
+    )
     axes.set_title(f"Repeated MNIST{note}", loc="left")
     axes.set_xlabel("copies of each image in the pool")
     axes.set_ylabel(f"labels acquired until {TARGET:.0%} test accuracy")
@@ -50,9 +52,10 @@ def _draw(axes: Axes, method: Method, members: Sequence[tuple[Experiment, Sequen
         [min(getattr(q, name), end) for q, end in zip(needed, ends, strict=True)] for name in ("q25", "median", "q75")
     )
     spread = np.subtract([middle, high], [low, middle])
-    axes.errorbar(copies, middle, spread, color=method.colour, marker="o", capsize=3, label=method.label)
-    beyond = [(c, end) for c, end, q in zip(copies, ends, needed, strict=True) if math.isinf(q.median)]
-    axes.plot([c for c, _ in beyond], [1.06 * end for _, end in beyond], "^", color=method.colour, mfc="none")
+    axes.errorbar(copies, middle, spread, color=method.colour, capsize=3, label=method.label)
+    for marker, fill, reached in (("o", method.colour, True), ("^", "white", False)):
+        at = [(c, m) for c, m, q in zip(copies, middle, needed, strict=True) if math.isfinite(q.median) is reached]
+        axes.plot([c for c, _ in at], [m for _, m in at], marker, color=method.colour, markerfacecolor=fill)
     published = [(c, row.published.labels_to_reach(TARGET)) for c, row in points if row.published]
     known = [(c, q.median) for c, q in published if q and math.isfinite(q.median)]
     axes.plot([c for c, _ in known], [labels for _, labels in known], "x--", color=method.colour, linewidth=1)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reproduce.curves import Curve
+from reproduce.curves import Quartiles
 from reproduce.settings import Experiment
 from reproduce.tables import Row, made_with
 from reproduce.words import counted
@@ -16,9 +16,10 @@ def accuracy_figure(experiment: Experiment, found: Sequence[Row], note: str) -> 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
     for row in found:
-        _line(axes, row.curve, row.method.colour, f"{row.method.label} ({counted(len(row.logs), 'trial')})")
+        label = f"{row.method.label} ({counted(len(row.logs), 'trial')})"
+        draw_quartiles(axes, row.curve.acquired, row.curve.quartiles, row.method.colour, label)
         if row.published:
-            _published(axes, row.published, row.method.colour)
+            draw_published(axes, row.published.acquired, row.published.quartiles, row.method.colour)
     if any(row.published for row in found):
         label = f"published medians{', of the official data' * bool(made_with(found))}"
         axes.plot([], [], color="0.4", linestyle="--", label=label)
@@ -37,11 +38,17 @@ def accuracy_figure(experiment: Experiment, found: Sequence[Row], note: str) -> 
     return figure
 
 
-def _line(axes: Axes, curve: Curve, colour: str, label: str) -> None:
-    low, middle, high = ([100 * getattr(q, name) for q in curve.quartiles] for name in ("q25", "median", "q75"))
-    axes.fill_between(curve.acquired, low, high, color=colour, alpha=0.15, linewidth=0)
-    axes.plot(curve.acquired, middle, color=colour, label=label)
+def draw_quartiles(
+    axes: Axes, x: Sequence[int] | Sequence[float], accuracy: Sequence[Quartiles], colour: str, label: str
+) -> None:
+    """The median accuracy (%), and a band from quartile to quartile."""
+    low, middle, high = ([100 * getattr(q, name) for q in accuracy] for name in ("q25", "median", "q75"))
+    axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+    axes.plot(x, middle, color=colour, label=label)
 
 
-def _published(axes: Axes, curve: Curve, colour: str) -> None:
-    axes.plot(curve.acquired, [100 * q.median for q in curve.quartiles], color=colour, linestyle="--", linewidth=1)
+def draw_published(
+    axes: Axes, x: Sequence[int] | Sequence[float], accuracy: Sequence[Quartiles], colour: str, label: str | None = None
+) -> None:
+    """The median accuracy (%) of the authors' own runs, dashed."""
+    axes.plot(x, [100 * q.median for q in accuracy], color=colour, linestyle="--", linewidth=1, label=label)

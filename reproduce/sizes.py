@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reproduce.figures import draw_published, draw_quartiles
 from reproduce.methods import BALD_KEPT, BATCHBALD
 from reproduce.settings import Experiment
 from reproduce.tables import Row
@@ -65,18 +66,11 @@ def sizes_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: str)
     figure, axes = panels(list(shown), f"MNIST by acquisition size{note}")
     for panel, sized in zip(axes, shown.values(), strict=True):
         for one in sized:
-            _draw(panel, one)
+            curve, published = one.row.curve, one.row.published
+            draw_quartiles(panel, curve.acquired, curve.quartiles, one.colour, one.label)
+            if published:
+                draw_published(panel, published.acquired, published.quartiles, one.colour)
         panel.plot([], [], color="0.4", linestyle="--", linewidth=1, label="published medians")
         panel.set_xlabel("labels acquired (beyond the initial ones)")
         panel.legend(frameon=False, loc="lower right")
     return figure
-
-
-def _draw(panel: Axes, one: Sized) -> None:
-    curve, published = one.row.curve, one.row.published
-    low, middle, high = ([100 * getattr(q, name) for q in curve.quartiles] for name in ("q25", "median", "q75"))
-    panel.fill_between(curve.acquired, low, high, color=one.colour, alpha=0.15, linewidth=0)
-    panel.plot(curve.acquired, middle, color=one.colour, label=one.label)
-    if published:
-        theirs = [100 * q.median for q in published.quartiles]
-        panel.plot(published.acquired, theirs, color=one.colour, linestyle="--", linewidth=1)

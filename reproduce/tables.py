@@ -97,12 +97,13 @@ def labels_table(found: Sequence[Row], target: float) -> str:
         f"{'method':{_width(found)}}{'lower quartile':>18}{'median':>18}{'upper quartile':>18}{'trials':>8}",
     ]
     for row in found:
-        cells = _labels(row.labels_to_reach(target), row.trajectories)
+        needed = row.labels_to_reach(target)
+        cells = _labels(needed, row.trajectories)
         if row.published and (q := theirs[row.method.name]):
             beside = _labels(q, row.published.trials)
             cells = [f"{own} [{other}]" for own, other in zip(cells, beside, strict=True)]
         padded = "".join(f"{cell:>18}" for cell in cells)
-        lines.append(f"{row.method.label:{_width(found)}}{padded}{len(row.logs):>8}")
+        lines.append(f"{row.method.label:{_width(found)}}{padded}{needed.trials:>8}")
     return "\n".join(lines)
 
 

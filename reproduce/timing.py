@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reproduce.curves import Quartiles, Trajectory, quartiles
+from reproduce.figures import draw_published, draw_quartiles
 from reproduce.methods import BATCHBALD
 from reproduce.settings import Experiment
 from reproduce.sizes import Sized, by_method, panels
@@ -57,7 +58,9 @@ def time_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: str) 
         for one in sized:
             _draw(panel, one, timed(one.row.trajectories), ours if math.isfinite(ours) else 1.0)
             if one.row.published and math.isfinite(ours) and math.isfinite(theirs):
-                _draw_published(panel, one, timed(one.row.published.trials), theirs)
+                published = timed(one.row.published.trials)
+                label = f"size {one.size}, published, in its own unit"
+                draw_published(panel, [h / theirs for h in published.hours], published.accuracy, one.colour, label)
         panel.set_xscale("log")  # with single points a run takes ten times as long as with ten
         panel.set_xlabel("time / BatchBALD's, size 10, to 95 %" if math.isfinite(ours) else "time (hours)")
         panel.legend(frameon=False, loc="upper left", fontsize="small")
@@ -65,14 +68,6 @@ def time_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: str) 
 
 
 def _draw(panel: Axes, one: Sized, curve: TimedCurve, unit: float) -> None:
-    x = [h / unit for h in curve.hours]
-    low, middle, high = ([100 * getattr(q, name) for q in curve.accuracy] for name in ("q25", "median", "q75"))
-    panel.fill_between(x, low, high, color=one.colour, alpha=0.15, linewidth=0)
-    panel.plot(x, middle, color=one.colour, label=one.label)
+    draw_quartiles(panel, [h / unit for h in curve.hours], curve.accuracy, one.colour, one.label)
     if math.isfinite(curve.hours_to(TARGET)):
         panel.plot(curve.hours_to(TARGET) / unit, 100 * TARGET, "*", color=one.colour, markersize=12)
-
-
-def _draw_published(panel: Axes, one: Sized, curve: TimedCurve, unit: float) -> None:
-    x, y = [h / unit for h in curve.hours], [100 * q.median for q in curve.accuracy]
-    panel.plot(x, y, "--", color=one.colour, linewidth=1, label=f"size {one.size}, published, in its own unit")

@@ -79,7 +79,7 @@ def _warn_of_own_randomness(runner: MaskedModel, sample: Tensor, row: int) -> No
             f"{type(runner.model).__name__} gives other scores each time that it is run under the same dropout masks: "
             "what it draws itself or remembers is not held fixed, so that draws are no draws of its parameters. Make "
             "that dropout layers, or switch it off in evaluation mode.",
-            stacklevel=5,
+            stacklevel=6,
         )
 
 

@@ -86,6 +86,7 @@ def test_a_trial_under_way_does_not_count_as_one_that_needs_more_labels() -> Non
     row = Row(BATCHBALD, [log(0.5, 0.7, 0.9, 0.9), log(0.5, 0.6, 0.7, 0.8), log(0.5, 0.95), log(0.5, 0.5)], None)
     needed = row.labels_to_reach(0.9)
     assert (needed.q25, needed.median, needed.q75, needed.trials) == (5, 10, math.inf, 3)
+    assert labels_table([row], 0.9).splitlines()[2].split()[-1] == "3"
 
 
 def published(*trials: list[float]) -> Curve:
