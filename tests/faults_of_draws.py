@@ -5,6 +5,7 @@ from tests.faults import Fault
 SUBNETWORK, CHUNKS, SEEN = (f"infoacq/posteriors/_{room}.py" for room in ("subnetwork", "chunks", "seen"))
 PLANES, LAYERS, OWN = (f"infoacq/posteriors/_{room}.py" for room in ("planes", "layers", "own_masks"))
 ADDENDS, TILES, VECTORS = (f"infoacq/posteriors/_{room}.py" for room in ("planes_kernel", "winograd_kernel", "vectors"))
+WEIGHED = "infoacq/posteriors/_linear_kernel.py"
 CASES, LIMITS = "tests/posteriors/test_plan_cases.py", "tests/posteriors/test_kernel_limits.py"
 
 FAULTS_OF_DRAWS = [
@@ -46,7 +47,7 @@ FAULTS_OF_DRAWS = [
     Fault(
         "kernels do not scale what is kept",
         LAYERS,
-        "float(1.0 / (1.0 - convolution.drop.module.p))",
+        "float(1.0 / (1.0 - layer.drop.module.p))",
         "1.0",
         ("tests/posteriors/test_planes.py", "-k", "at_once"),
     ),
@@ -79,6 +80,34 @@ FAULTS_OF_DRAWS = [
         ("tests/posteriors/test_vectors.py",),
     ),
     Fault(
+        "the last outputs of a linear layer are written over the next draw's",
+        WEIGHED,
+        " if o < len(out) else 0",
+        "",
+        ("tests/posteriors/test_linear_layer.py", "-k", "numpy"),
+    ),
+    Fault(
+        "a linear layer is not scaled",
+        LAYERS,
+        "(weight * scale(linear))",
+        "weight",
+        ("tests/posteriors/test_linear_layer.py", "-k", "behind"),
+    ),
+    Fault(
+        "what something else reads is not there",
+        "infoacq/posteriors/_linear_layer.py",
+        "if alone and _fits",
+        "if _fits",
+        ("tests/posteriors/test_linear_layer.py", "-k", "alone"),
+    ),
+    Fault(
+        "a number says that it is a tensor",
+        "infoacq/posteriors/_tracer.py",
+        "lambda self: _Proxy if _is_number(self.node) else Tensor",
+        "lambda self: Tensor",
+        (CASES, "-k", "sizes"),
+    ),
+    Fault(
         "a margin holds what was there before",
         PLANES,
         "room.zero_() if framed else room",
@@ -87,7 +116,7 @@ FAULTS_OF_DRAWS = [
     ),
     Fault(
         "sums leave the numbers between transforms",
-        PLANES,
+        "infoacq/posteriors/_suited.py",
         "most * (GROWTH if place else 1)",
         "most",
         (LIMITS, "-k", "overflow"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -18,12 +18,12 @@ from infoacq.posteriors._evaluation import device_of
 from infoacq.posteriors._first_convolution import ByKernels, FirstConvolution
 from infoacq.posteriors._masked import MaskedModel
 from infoacq.posteriors._masks import Masks
-from infoacq.posteriors._ops import Kind
+from infoacq.posteriors._ops import Kind, extremes
 from infoacq.posteriors._outputs import class_scores
 from infoacq.posteriors._own_masks import ends_of_own_draws
 from infoacq.posteriors._parts import Part
 from infoacq.posteriors._plan import Plan
-from infoacq.posteriors._planes import end_of_all, ends_of_draws
+from infoacq.posteriors._planes import DrawsByKernels, end_of_all, ends_of_draws, known_of_draws
 from infoacq.posteriors._planes_kernel import LANES
 from infoacq.posteriors._subnetwork import Draw, convolve
 from infoacq.posteriors._threads import Map, fitting_number, workers
@@ -59,6 +59,7 @@ class _Follower:
     consistent: bool
     first: FirstConvolution | None
     threads: int
+    _known: dict[range, list[DrawsByKernels]] = field(default_factory=dict)
 
     def scores(self, chunk: list[_Block]) -> Float[Tensor, "n k c"]:
         """One draw after the other over the whole chunk: the weights of a sub-network are cut out once a chunk."""
@@ -75,7 +76,7 @@ class _Follower:
         """How many candidates a chunk has at least, but the last one."""
         rows = _CHUNK_ROWS * max(2, self.threads)
         if self.first is not None:
-            fitting = _ENDS_BYTES // (self.draws * self.first.last.row_bytes)
+            fitting = _ENDS_BYTES // (self.draws * self.first.row_bytes)
             rows = max(LANES, min(rows, fitting) // LANES * LANES)  # whole groups of the kernels
         return rows
 
@@ -86,7 +87,7 @@ class _Follower:
         return torch.split(block, self.rows) if may_cut else (block,)
 
     def _groups(self, rows: int) -> Iterator[range]:
-        group = self.draws if self.first is None else max(1, _ENDS_BYTES // (rows * self.first.last.row_bytes))
+        group = self.draws if self.first is None else max(1, _ENDS_BYTES // (rows * self.first.row_bytes))
         return (range(start, min(start + group, self.draws)) for start in range(0, self.draws, group))
 
     def _ends(self, numbers: range, chunk: list[_Block], in_threads: Map) -> list[list[dict[Node, Any]]]:
@@ -97,7 +98,10 @@ class _Follower:
         ends: list[list[Part | None]]
         if self.consistent:
             draws = [Draw(number, self.plan, self.masks) for number in numbers]
-            ends = ends_of_draws(first, draws, inputs, in_threads)
+            known = self._known.get(numbers) or known_of_draws(first, draws, inputs[0], in_threads)
+            if len(draws) == self.draws:  # else the next group of draws needs the room
+                self._known[numbers] = known
+            ends = ends_of_draws(first, draws, known, inputs, in_threads)
         else:
             own = [[Draw(number, self.plan, self.masks, block.start) for number in numbers] for block in chunk]
             ends = [ends_of_own_draws(first, *each, in_threads) for each in zip(own, inputs, strict=True)]
@@ -135,7 +139,7 @@ def follow(
     chunk: list[_Block] = []
     for piece in chain.from_iterable(map(follower.pieces, blocks)):
         carried = _run_shared(plan, kernels, piece)
-        whole = not all(torch.stack(carried[node].aminmax()).isfinite().all() for node in plan.cut_first)
+        whole = not all(extremes(carried[node]).isfinite().all() for node in plan.cut_first)
         chunk.append(_Block(carried, len(piece), row, whole))
         row += len(piece)
         rows, size = sum(b.rows for b in chunk), sum(b.nbytes for b in chunk)

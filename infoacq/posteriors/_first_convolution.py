@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import prod
 
 from torch.fx import Node
 
 from infoacq.posteriors._convolutions import Convolution, is_eligible
+from infoacq.posteriors._linear_layer import LinearLayer, find_linear
 from infoacq.posteriors._plan import Plan, Step
 from infoacq.posteriors._rooms import Rooms
 
@@ -18,10 +20,11 @@ _FEW_CHANNELS = 4  # of images; PyTorch's convolution of them is slow
 
 @dataclass(frozen=True)
 class FirstConvolution:
-    """The convolution behind the first dropout of whole channels, with those behind it that kernels run."""
+    """The convolution behind the first dropout of whole channels, with what kernels run behind it."""
 
     convolution: Convolution
     further: tuple[Convolution, ...] = ()
+    linear: LinearLayer | None = None
     rooms: Rooms = field(default_factory=Rooms)
 
     @property
@@ -36,23 +39,41 @@ class FirstConvolution:
 
     @property
     def dropouts(self) -> tuple[Node, ...]:
-        """Those of whole channels before, between and behind them."""
-        return (*(convolution.dropped.node for convolution in self.chain), self.last.until)
+        """Those of whole channels before, between and behind them, and the one behind the linear layer."""
+        before = (*(convolution.dropped.node for convolution in self.chain), self.last.until)
+        return before if self.until in (None, self.last.until) else (*before, self.until)
 
     @property
     def last(self) -> Convolution:
-        """The convolution whose value is handed on."""
+        """The last of them."""
         return self.chain[-1]
+
+    @property
+    def until(self) -> Node | None:
+        """The dropout that cuts the value that is found."""
+        return self.last.until if self.linear is None else self.linear.step.until
 
     @property
     def end(self) -> Node:
         """The node whose value is found for all draws."""
-        return self.last.end
+        return self.last.end if self.linear is None else self.linear.step.node
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of that value, for one candidate."""
+        module = self.last.step.module if self.linear is None else self.linear.step.module
+        return (len(module.weight), *(self.last.handed_on if self.linear is None else ()))
+
+    @property
+    def row_bytes(self) -> int:
+        """What that value takes for one candidate."""
+        return prod(self.shape) * int(self.convolution.step.module.weight.element_size())
 
     @property
     def skipped(self) -> dict[Node, None]:
         """The nodes that nobody reads once that value is known."""
         nodes = [node for each in self.chain for node in (each.dropped.node, each.step.node, *each.nodes)]
+        nodes += () if self.linear is None else (self.last.until, *self.linear.between, self.end)
         return dict.fromkeys(nodes[:-1])
 
 
@@ -75,7 +96,7 @@ def find_convolutions(plan: Plan, draws: int, *, consistent: bool) -> ByKernels:
 def _find_first(plan: Plan, draws: int, *, consistent: bool) -> FirstConvolution | None:
     """The convolution behind the first dropout, where it pays to run it for all draws at once.
 
-    With those behind it, unless each candidate has masks of its own.
+    With what lies behind it, unless each candidate has masks of its own.
     """
     if draws < MIN_DRAWS:
         return None
@@ -88,7 +109,8 @@ def _find_first(plan: Plan, draws: int, *, consistent: bool) -> FirstConvolution
             continue
         further = tuple(_further(convolution, plan, steps)) if consistent else ()
         if convolution.pays(between=bool(further)):
-            return FirstConvolution(convolution, further)
+            linear = find_linear((convolution, *further)[-1], plan) if consistent else None
+            return FirstConvolution(convolution, further, linear)
     return None
 
 

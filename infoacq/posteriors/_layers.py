@@ -15,6 +15,8 @@ from torch import Tensor
 
 from infoacq.posteriors._convolutions import NO_MARGINS, Convolution, Margins
 from infoacq.posteriors._first_convolution import FirstConvolution
+from infoacq.posteriors._linear_kernel import ROWS, Weighed
+from infoacq.posteriors._linear_layer import LinearLayer
 from infoacq.posteriors._ops import Sides
 from infoacq.posteriors._planes_kernel import AT_ONCE, LANES, NEAR, PAIR, Layer, Wanted
 from infoacq.posteriors._winograd_kernel import OUTPUTS, SPREAD, TILE, WEIGHTS, Tiled, cut
@@ -33,7 +35,7 @@ class Stage:
 
 
 def stages(first: FirstConvolution, masks: Sequence[Bool[Tensor, "k _"]], width: int) -> Iterator[Stage]:
-    """The convolutions behind the first dropout; `masks` are those of the dropouts before, between and behind them."""
+    """The convolutions behind the first dropout; `masks` are those of `first.dropouts`."""
     for place, convolution in enumerate(first.chain):
         frame = _frame(convolution.handed_on, first.further[place : place + 1])
         left, right, above, below = frame
@@ -128,6 +130,22 @@ def _tiled(
     return tiled
 
 
+def weighed(linear: LinearLayer, keeps: Bool[Tensor, "k i"], stays: Bool[Tensor, "k o"] | None = None) -> list[Weighed]:
+    """For `weigh`, with the channels that each draw keeps of the input and, if not all, of the output."""
+    weight, bias = _weights(linear)
+    scaled = (weight * scale(linear)).numpy()[None]
+    places = weight.shape[1] // keeps.shape[1]
+    stays = keeps.new_ones(len(keeps), len(weight)) if stays is None else stays
+    layers = []
+    for keep, stay in zip(keeps, stays, strict=True):
+        inner, outer = keep.repeat_interleave(places).nonzero()[:, 0].numpy(), stay.nonzero()[:, 0].numpy()
+        blocks = -(-len(outer) // ROWS)
+        cut_weights = np.empty((blocks, 1, len(inner), ROWS), scaled.dtype)
+        cut(scaled, outer, inner, cut_weights)
+        layers.append(Weighed(cut_weights[:, 0], F.pad(bias[stay], (0, blocks * ROWS - len(outer))).numpy()))
+    return layers
+
+
 def wanted_sums(convolution: Convolution, keeps: Bool[Tensor, "k i"], stays: Bool[Tensor, "k o"]) -> Wanted:
     """For `add_up`: the channels that each draw keeps of the input and of the output."""
     channel, draw = stays.T.nonzero(as_tuple=True)
@@ -142,14 +160,15 @@ def wanted_sums(convolution: Convolution, keeps: Bool[Tensor, "k i"], stays: Boo
     )
 
 
-def scale(convolution: Convolution) -> float:
+def scale(layer: Convolution | LinearLayer) -> float:
     """What each input channel counts for that a draw keeps."""
-    return 1.0 if convolution.drop is None else float(1.0 / (1.0 - convolution.drop.module.p))
+    return 1.0 if layer.drop is None else float(1.0 / (1.0 - layer.drop.module.p))
 
 
-def _weights(convolution: Convolution) -> tuple[Float[Tensor, "o i taps"], Float[Tensor, " o"]]:
-    layer = convolution.step.module
-    weight: Tensor = layer.weight.detach().flatten(2)
+def _weights(of: Convolution | LinearLayer) -> tuple[Float[Tensor, "o i *taps"], Float[Tensor, " o"]]:
+    layer = of.step.module
+    weight: Tensor = layer.weight.detach()
+    weight = weight.flatten(2) if weight.ndim > 2 else weight
     return weight, weight.new_zeros(len(weight)) if layer.bias is None else layer.bias.detach().contiguous()
 
 

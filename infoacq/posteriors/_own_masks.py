@@ -18,9 +18,10 @@ from torch import Tensor
 from infoacq.posteriors._first_convolution import FirstConvolution
 from infoacq.posteriors._layers import layer_of_all
 from infoacq.posteriors._parts import Part
-from infoacq.posteriors._planes import NEAR_BYTES, apart, candidates_last, numpy_room, side_by_side, suits
+from infoacq.posteriors._planes import NEAR_BYTES, apart, candidates_last, columns, numpy_room, side_by_side
 from infoacq.posteriors._planes_kernel import LANES, add_up_separately
 from infoacq.posteriors._subnetwork import Draw
+from infoacq.posteriors._suited import suits
 from infoacq.posteriors._threads import Map
 
 
@@ -38,6 +39,7 @@ def ends_of_own_draws(
     width = convolution.step.module.out_channels
     shape = (len(x), width, *convolution.handed_on)
     ends = [candidates_last(row, shape) for row in first.rooms.take(x, (len(draws), prod(shape)))]
+    of_all = [columns(end) for end in ends]
     some = max(1, NEAR_BYTES // (LANES * convolution.row_bytes))
     left, right, _, _ = convolution.margins
     layer = layer_of_all(convolution, x.shape[3] + left + right)
@@ -46,11 +48,11 @@ def ends_of_own_draws(
         planes = side_by_side(x[start : start + LANES], convolution)
         kept = _kept(keeps[:, start : start + LANES], planes.dtype)
         for places in (slice(at, at + some) for at in range(0, len(draws), some)):
-            here = ends[places]
+            here = of_all[places]
             with numpy_room(first.rooms, x, (len(here), *shape[1:], LANES)) as sums:
                 add_up_separately(planes, layer, kept[places], sums)
                 for given, end in zip(sums, here, strict=True):
-                    apart(given, end, start)
+                    apart(given, start, end)
 
     in_threads(fill, range(0, len(x), LANES))
     return [Part.whole(end) for end in ends]

@@ -49,7 +49,7 @@ class Plan:
     @property
     def in_full(self) -> tuple[Node, ...]:
         """What is not understood well enough to leave out channels: each draw runs it on all of them."""
-        return tuple(step.node for step in self.each if step.kind is Kind.OTHER)
+        return tuple(s.node for s in self.each if s.kind is Kind.OTHER and "shape" in s.node.meta)
 
     @property
     def is_reentrant(self) -> bool:

@@ -87,7 +87,7 @@ class Draw:
             self._weights[step.node] = _sub_weights(step, x, kept)
         weight, bias = self._weights[step.node]
         if step.kind is Kind.LINEAR:
-            tensor = F.linear(x.tensor, weight, bias)
+            tensor = _linear(x.tensor, weight, bias)
         else:
             tensor = convolve(step.module, _looked_at(step, x.tensor), weight, bias)
         return Part(tensor, len(step.module.weight), kept, until=step.until if kept is not None else None)
@@ -117,6 +117,13 @@ def _sub_weights(step: Step, x: Part, kept: Tensor | None) -> tuple[Tensor, Tens
     if x.kept is not None:
         weight = weight.index_select(1, x.kept)
     return weight * x.scale if x.scale != 1.0 else weight, bias
+
+
+def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """A linear layer's output with other weights."""
+    if bias is None or x.is_contiguous() or not x.T.is_contiguous():
+        return F.linear(x, weight, bias)
+    return torch.addmm(bias[:, None], weight, x.T).T  # candidates last: five times as fast so
 
 
 def _looked_at(step: Step, x: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from torch.nn.modules import module as torch_module
 
 from infoacq.posteriors._dropout import DropoutLayer, mask_shape
 from infoacq.posteriors._ops import channels_first, sees_more_than_margin
+from infoacq.posteriors._tracer import Tracer
 
 FROM_OUTSIDE = ("placeholder", "get_attr")
 _CONTAINERS = (list, dict, set, OrderedDict, defaultdict)
@@ -24,43 +25,6 @@ class NotUnderstoodError(Exception):
     """The model cannot be taken apart safely; its own forward has to be run for each draw."""
 
 
-class _Proxy(fx.Proxy):
-    """A forward that asks whether it was given a tensor is told so, as it would be when it runs."""
-
-    __class__ = property(lambda self: Tensor)
-    _is_param = False
-
-
-class _Tracer(fx.Tracer):
-    """Looks into modules that hold a dropout layer; into the others only if asked."""
-
-    def __init__(self, layers: Collection[DropoutLayer], *, deep: bool) -> None:
-        super().__init__()
-        self._layers, self._deep = set(layers), deep
-        self.asked_for_values = False  # a forward may catch the error that this gives, and go on
-
-    def proxy(self, node: Node) -> fx.Proxy:
-        return _Proxy(node, self)
-
-    def create_arg(self, a: Any) -> Any:
-        return a.node if type(a) is _Proxy else super().create_arg(a)
-
-    def to_bool(self, obj: fx.Proxy) -> bool:
-        self.asked_for_values = True
-        return super().to_bool(obj)
-
-    def iter(self, obj: fx.Proxy) -> Iterator[Any]:
-        self.asked_for_values = True
-        return super().iter(obj)
-
-    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        if m in self._layers:
-            return True
-        if any(inner in self._layers for inner in m.modules()):
-            return False
-        return not self._deep or super().is_leaf_module(m, module_qualified_name)
-
-
 def trace(model: nn.Module, layers: Mapping[str, DropoutLayer], sample: Tensor, *, deep: bool) -> Graph:
     """The graph of a model in evaluation mode; nodes know their shape, dropout nodes their layer and call.
 
@@ -69,7 +33,7 @@ def trace(model: nn.Module, layers: Mapping[str, DropoutLayer], sample: Tensor, 
         Exception: whatever torch.fx or the model raise when they are traced.
     """
     _refuse_hooks(model, layers.values())
-    tracer = _Tracer(layers.values(), deep=deep)
+    tracer = Tracer(layers.values(), deep=deep)
     with _attributes_kept(model):
         graph = tracer.trace(model)
         for node in graph.find_nodes(op="get_attr"):  # tensors made in the forward are on the model only while traced

@@ -59,7 +59,7 @@ def of_any_size():
 
 @pytest.mark.parametrize(("make", "pool"), [(MNISTCNN, of_images), (of_any_size, of_two_sizes)])
 def test_it_goes_on_behind_every_write(make, pool, killed, monkeypatch, tmp_path):
-    monkeypatch.setattr(_chunks, "_ENDS_BYTES", 64 * DRAWS * 64 * 4 * 4 * 4)  # pieces of 64 candidates
+    monkeypatch.setattr(_chunks, "_ENDS_BYTES", 64 * DRAWS * 128 * 4)  # pieces of 64 candidates
     model, held = make(), []
     while (rows := killed(model, pool, len(held))) is not None:
         held.append(rows)
