@@ -17,8 +17,9 @@ from torch import Tensor
 
 from infoacq.posteriors._first_convolution import FirstConvolution
 from infoacq.posteriors._layers import layer_of_all
+from infoacq.posteriors._layouts import apart, candidates_last, columns, numpy_room, side_by_side
 from infoacq.posteriors._parts import Part
-from infoacq.posteriors._planes import NEAR_BYTES, apart, candidates_last, columns, numpy_room, side_by_side
+from infoacq.posteriors._planes import NEAR_BYTES
 from infoacq.posteriors._planes_kernel import LANES, add_up_separately
 from infoacq.posteriors._subnetwork import Draw
 from infoacq.posteriors._suited import suits

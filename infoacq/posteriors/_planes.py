@@ -2,39 +2,39 @@
 
 The input of the first is the same for all draws but for the channels that are dropped, and it is linear in them: what
 each input channel adds to each output channel is computed once, and a draw's output is the sum over the channels that
-it keeps. For a 5x5 kernel that is a sixth of the work of one convolution a draw. The convolutions behind it read what
-is still near the processor.
+it keeps. For a 5x5 kernel that is a sixth of the work of one convolution a draw. The convolutions and the linear
+layer behind it read what is still near the processor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+import logging
+from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 import torch
-import torch.nn.functional as F  # noqa: N812
 from jaxtyping import Float
 from torch import Tensor
 
 from infoacq.posteriors._convolutions import Convolution
 from infoacq.posteriors._first_convolution import FirstConvolution
 from infoacq.posteriors._layers import Stage, layer_of_all, stages, wanted_sums, weighed
+from infoacq.posteriors._layouts import Columns, apart, candidates_last, columns, numpy_room, side_by_side
 from infoacq.posteriors._linear_kernel import Weighed, weigh
 from infoacq.posteriors._parts import Part
-from infoacq.posteriors._planes_kernel import LANES, Wanted, add_up, put
-from infoacq.posteriors._rooms import Rooms
+from infoacq.posteriors._planes_kernel import LANES, Wanted, add_up
 from infoacq.posteriors._subnetwork import Draw
 from infoacq.posteriors._suited import suits
 from infoacq.posteriors._threads import Map, fitting_number, workers
-from infoacq.posteriors._winograd_kernel import convolve
+from infoacq.posteriors._winograd_kernel import convolve, is_lopsided
 
 NEAR_BYTES = 64 * 2**20  # what the planes of some draws may take, to be still near the processor when they are read
 
-Columns = Float[np.ndarray, "_ n"]  # of each candidate
+_log = logging.getLogger(__name__)
 
 
 class DrawsByKernels(NamedTuple):
@@ -70,12 +70,15 @@ def ends_of_draws(
         _unfilled(first, draws, x) if suits(first.chain, x) else [None] * len(draws) for x in blocks
     ]
     groups = [
-        (x, start, filled)
+        (x, start, parts, filled)
         for x, parts in zip(blocks, ends, strict=True)
         for filled in ([None if part is None else columns(part.tensor) for part in parts],)
         for start in (range(0, len(x), LANES) if any(part is not None for part in parts) else ())
     ]
-    in_threads(lambda group: _fill(first, known, *group), groups)
+    unfit = in_threads(lambda group: _fill(first, known, *group[:2], group[3]), groups)
+    for (_, _, parts, _), places in zip(groups, unfit, strict=True):
+        for place in places:
+            parts[place] = None
     return ends
 
 
@@ -127,54 +130,37 @@ def _unfilled(first: FirstConvolution, draws: Sequence[Draw], x: Tensor) -> list
     ]
 
 
-def candidates_last(room: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """The start of a room, so laid out in memory; a linear layer reads it as fast that way."""
-    return room[: prod(shape)].view(*shape[1:], shape[0]).movedim(-1, 0)
-
-
 def _fill(
     first: FirstConvolution, known: Sequence[DrawsByKernels], x: Tensor, start: int, ends: Sequence[Columns | None]
-) -> None:
-    """The ends of all draws for a group of candidates, for some draws after the others."""
-    planes = side_by_side(x[start : start + LANES], first.convolution)
+) -> list[int]:
+    """The ends of all draws for a group of candidates, for some draws after the others; those that have none here."""
+    planes, unfit = side_by_side(x[start : start + LANES], first.convolution), []
     for draws in known:
-        shared, *own = draws.stages
         with ExitStack() as stack:
             room, *rooms = [
                 stack.enter_context(numpy_room(first.rooms, x, stage.shape, stage.framed)) for stage in draws.stages
             ]
-            add_up(planes, shared.layers[0], draws.wanted, room)
+            add_up(planes, draws.stages[0].layers[0], draws.wanted, room)
             for number, end in enumerate(ends[draws.places]):
-                given = room[number, : shared.held[number]]
-                for stage, out in zip(own, rooms, strict=True):
-                    convolve(given, stage.layers[number], out)
-                    given = out[: stage.held[number]]
-                if end is not None and draws.linear is not None:
+                if end is None:
+                    continue
+                given = _through(draws, number, room, rooms)
+                if given is None:
+                    unfit.append(draws.places.start + number)
+                elif draws.linear is not None:
                     weigh(given, draws.linear[number], start, end)
-                elif end is not None:
+                else:
                     apart(given, start, end)
+    return unfit
 
 
-def columns(x: Float[Tensor, "n o *sides"]) -> Columns:
-    """What lies in memory candidates last, a column for each of them."""
-    of_numpy: np.ndarray = x.movedim(0, -1).flatten(0, -2).numpy()
-    return of_numpy
-
-
-def apart(planes: Float[np.ndarray, "o h w lanes"], start: int, out: Columns) -> None:
-    """Fill columns from `start` on."""
-    put(planes.reshape(-1, LANES), start, out)
-
-
-@contextmanager
-def numpy_room(rooms: Rooms, like: Tensor, shape: tuple[int, ...], framed: bool = False) -> Iterator[np.ndarray]:
-    with rooms.room(like, shape) as room:
-        yield (room.zero_() if framed else room).numpy()
-
-
-def side_by_side(x: Float[Tensor, "n i h w"], convolution: Convolution) -> Float[np.ndarray, "i hp wp lanes"]:
-    """A group of candidates, as many as the kernel takes at once or filled up with zeros, on the last axis."""
-    margins = (*convolution.margins, 0, 0, 0, LANES - len(x))  # in the order of F.pad
-    padded = F.pad(x, margins) if any(margins) else x
-    planes: np.ndarray = padded.permute(1, 2, 3, 0).contiguous().numpy()
-    return planes
+def _through(draws: DrawsByKernels, number: int, room: np.ndarray, rooms: Sequence[np.ndarray]) -> np.ndarray | None:
+    """What a draw's further convolutions make of its planes; None where tiles would round too much of them away."""
+    given = room[number, : draws.stages[0].held[number]]
+    for before, stage, out in zip(draws.stages, draws.stages[1:], rooms, strict=False):
+        if is_lopsided(given, prod(before.layers[0].sides)):
+            _log.debug("no tiles for a draw of some candidates: beside the largest number they would round others away")
+            return None
+        convolve(given, stage.layers[number], out)
+        given = out[: stage.held[number]]
+    return given

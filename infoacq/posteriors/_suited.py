@@ -13,9 +13,7 @@ from infoacq.posteriors._first_convolution import MIN_CANDIDATES
 from infoacq.posteriors._layers import scale
 from infoacq.posteriors._ops import extremes
 from infoacq.posteriors._planes_kernel import LANES
-from infoacq.posteriors._winograd_kernel import GROWTH
-
-_LARGEST = 40.0  # times the mean of a candidate: from there on tiles in float32 may be off by more than 1e-5
+from infoacq.posteriors._winograd_kernel import GROWTH, LARGEST
 
 _log = logging.getLogger(__name__)
 
@@ -49,6 +47,6 @@ def _stay_finite(chain: Sequence[Convolution], x: Tensor) -> bool:
 
 
 def _is_lopsided(x: Float[Tensor, "n i h w"]) -> bool:
-    """Whether the error of a tile, which is in proportion to its largest number, may be large beside the others."""
+    """Whether the error of a tile, in proportion to its largest number, may be large beside the others."""
     sizes = x.abs()
-    return bool((sizes.amax((1, 2, 3)) > _LARGEST * sizes.mean((1, 2, 3))).any())
+    return bool((sizes.amax((1, 2, 3)) > LARGEST * sizes.mean((1, 2, 3))).any())

@@ -16,6 +16,7 @@ from infoacq.posteriors._vectors import BYTES, compiled, larger, load, repeated,
 
 TILE, SPREAD = 4, 6  # sides of a tile of the output, and of the input that it depends on
 OUTPUTS = 6  # channels whose products are in registers
+LARGEST = 40.0  # times the mean of a candidate: from there on tiles in float32 may be off by more than 1e-5
 GROWTH = (10 * 19) ** 2  # what numbers may become between the transforms, in times of what the output may be
 WEIGHTS = (  # a row for each of the SPREAD numbers, from three of the kernel
     (1 / 4, 0, 0),
@@ -47,6 +48,28 @@ def cut(weight, stays, keeps, out):
         for place in range(len(weight)):
             for i in range(len(keeps)):
                 out[o // OUTPUTS, place, i, o % OUTPUTS] = weight[place, stays[o], keeps[i]]
+
+
+@compiled
+@no_type_check
+def is_lopsided(x, places):
+    """Whether the largest number of a candidate is so large that tiles would round others away.
+
+    Of planes (i, h, w, LANES), of each of which but `places` are a margin of zeros.
+    """
+    step, room = BYTES // x.itemsize, np.empty((2, BYTES // x.itemsize), x.dtype)
+    for lane in range(0, LANES, step):
+        largest = total = zeros_like(x)
+        for at in range(lane, x.size, LANES):
+            number = load(x, at)
+            size = larger(number, zeros_like(x) - number)
+            largest, total = larger(size, largest), total + size
+        store(room, 0, largest)
+        store(room, step, total)
+        for candidate in range(step):
+            if room[0, candidate] * (x.shape[0] * places) > LARGEST * room[1, candidate]:
+                return True
+    return False
 
 
 @compiled
