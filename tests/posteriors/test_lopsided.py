@@ -4,7 +4,6 @@ import copy
 import logging
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
