@@ -31,7 +31,7 @@ from infoacq.posteriors._trace import call
 
 _CHUNK_ROWS = 256  # for each thread
 _CHUNK_BYTES = 64 * 2**20
-_ENDS_BYTES = 256 * 2**20  # what may be held of a convolution's outputs for all draws, if they kept all channels
+_ENDS_BYTES = 256 * 2**20  # what kernels may hold for some draws: all that they may hand on, and weights
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,8 @@ class _Follower:
         return torch.split(block, self.rows) if may_cut else (block,)
 
     def _groups(self, rows: int) -> Iterator[range]:
-        group = self.draws if self.first is None else max(1, _ENDS_BYTES // (rows * self.first.row_bytes))
+        of_draw = 0 if self.first is None else rows * self.first.row_bytes + self.first.draw_bytes
+        group = max(1, _ENDS_BYTES // of_draw) if of_draw else self.draws
         return (range(start, min(start + group, self.draws)) for start in range(0, self.draws, group))
 
     def _ends(self, numbers: range, chunk: list[_Block], in_threads: Map) -> list[list[dict[Node, Any]]]:

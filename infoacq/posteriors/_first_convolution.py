@@ -70,6 +70,11 @@ class FirstConvolution:
         return prod(self.shape) * int(self.convolution.step.module.weight.element_size())
 
     @property
+    def draw_bytes(self) -> int:
+        """What the kernels have to know of a draw takes, as far as it is much."""
+        return 0 if self.linear is None else self.linear.draw_bytes
+
+    @property
     def skipped(self) -> dict[Node, None]:
         """The nodes that nobody reads once that value is known."""
         nodes = [node for each in self.chain for node in (each.dropped.node, each.step.node, *each.nodes)]

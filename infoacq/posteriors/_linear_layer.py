@@ -21,20 +21,29 @@ class LinearLayer:
     step: Step
     drop: Step  # of whole channels, which it reads
     between: tuple[Node, ...]  # the flattening, and what asks for shapes
+    until: Step | None  # the dropout that cuts its output, if there is one
+
+    @property
+    def draw_bytes(self) -> int:
+        """What the weights that a draw keeps take, in the mean."""
+        kept = prod(1.0 - drop.module.p for drop in (self.drop, self.until) if drop is not None)
+        return int(self.step.module.weight.nbytes * kept)
 
 
 def find_linear(convolution: Convolution, plan: Plan) -> LinearLayer | None:
     """The linear layer behind the dropout that follows a convolution, where nothing else reads that."""
     if convolution.end not in convolution.until.all_input_nodes:
         return None
-    drop = next(step for step in plan.each if step.node is convolution.until)
+    steps = {step.node: step for step in plan.each}
+    drop = steps[convolution.until]
     passed = {drop.node: None}
     for step in plan.each:
         if passed.keys().isdisjoint(step.node.all_input_nodes):
             continue
         if step.kind is Kind.LINEAR:
             alone = all(user in passed or user is step.node for node in passed for user in node.users)
-            return LinearLayer(step, drop, tuple(passed)[1:]) if alone and _fits(step, convolution) else None
+            until = None if step.until is None else steps[step.until]
+            return LinearLayer(step, drop, tuple(passed)[1:], until) if alone and _fits(step, convolution) else None
         if step.kind is not Kind.RESHAPE and "shape" in step.node.meta:
             return None
         passed[step.node] = None

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from infoacq.posteriors import _linear_layer, _planes, mc_dropout
+from infoacq.posteriors import _chunks, _linear_layer, _planes, mc_dropout
 from infoacq.posteriors._linear_kernel import ROWS, Weighed, weigh
 from infoacq.posteriors._planes_kernel import LANES
 from models.emnist_cnn import EMNISTCNN
@@ -179,3 +179,22 @@ def test_the_papers_networks_are_run_so(calls, caplog, build, features, outputs)
     assert len(calls) == DRAWS + 2 * DRAWS  # to compare, and for two groups of candidates
     assert np.mean([given for given, _ in calls]) == pytest.approx(features / 2, rel=0.2)
     assert np.mean([kept for _, kept in calls]) == pytest.approx(outputs / 2, rel=0.2)
+
+
+@pytest.mark.parametrize(("held", "groups", "made"), [(1.0, 1, 1), (0.5, 2, 4)])
+def test_weights_are_cut_once_for_a_pool_unless_they_take_too_much(monkeypatch, held, groups, made):
+    torch.manual_seed(0)
+    model, x, kernel, seen = Net(), images(rows=64), _chunks.known_of_draws, []
+
+    def known(first, draws, *given):
+        seen.append(len(draws))
+        return kernel(first, draws, *given)
+
+    monkeypatch.setattr(_chunks, "known_of_draws", known)
+    monkeypatch.setattr(_chunks, "_CHUNK_ROWS", 16)
+    weights = 20 * 96 * 4 * 0.6 * 0.5  # what a draw keeps, in the mean
+    monkeypatch.setattr(_chunks, "_ENDS_BYTES", int(held * DRAWS * (32 * 20 * 4 + weights)) + 1)
+    monkeypatch.setattr(_chunks, "fitting_number", lambda: 2)
+    fast = mc_dropout.predict_probs(model, x, DRAWS, seed=3, progress=False)
+    torch.testing.assert_close(fast, naive_probs(model, x, DRAWS, 3), rtol=0, atol=1e-6)
+    assert seen[-made:] == [DRAWS // groups] * made  # two chunks of 32 candidates; before, to compare
