@@ -89,6 +89,7 @@ class _Follower:
     def _groups(self, rows: int) -> Iterator[range]:
         of_draw = 0 if self.first is None else rows * self.first.row_bytes + self.first.draw_bytes
         group = max(1, _ENDS_BYTES // of_draw) if of_draw else self.draws
+        group = -(-self.draws // -(-self.draws // group))  # as many in each
         return (range(start, min(start + group, self.draws)) for start in range(0, self.draws, group))
 
     def _ends(self, numbers: range, chunk: list[_Block], in_threads: Map) -> list[list[dict[Node, Any]]]:

@@ -123,6 +123,13 @@ class Convolution:
         return enough and bool(addends <= _CACHE_BYTES)
 
     @property
+    def tiles_bytes(self) -> int:
+        """What its weights for tiles take, of a draw that keeps so much of the input and all of the output."""
+        kept = 1.0 if self.drop is None else 1.0 - self.drop.module.p
+        weight = self.step.module.weight
+        return int(SPREAD**2 * prod(weight.shape[:2]) * weight.element_size() * kept)
+
+    @property
     def tiles_pay(self) -> bool:
         """Whether it can be done in tiles, and whole tiles are less work than what is looked at."""
         module = self.step.module

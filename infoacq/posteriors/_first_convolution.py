@@ -71,8 +71,9 @@ class FirstConvolution:
 
     @property
     def draw_bytes(self) -> int:
-        """What the kernels have to know of a draw takes, as far as it is much."""
-        return 0 if self.linear is None else self.linear.draw_bytes
+        """What the weights that the kernels hold of a draw take, in the mean and at most so much."""
+        tiles = sum(convolution.tiles_bytes for convolution in self.further)
+        return tiles + (0 if self.linear is None else self.linear.draw_bytes)
 
     @property
     def skipped(self) -> dict[Node, None]:

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
+from itertools import chain
 from math import prod
 from typing import NamedTuple
 
@@ -79,6 +80,9 @@ def ends_of_draws(
     for (_, _, parts, _), places in zip(groups, unfit, strict=True):
         for place in places:
             parts[place] = None
+    if any(unfit):
+        reason = "between convolutions, beside the largest number tiles would round others away"
+        _log.debug("no kernels for draws %s of some blocks: %s", sorted(set(chain.from_iterable(unfit))), reason)
     return ends
 
 
@@ -159,7 +163,6 @@ def _through(draws: DrawsByKernels, number: int, room: np.ndarray, rooms: Sequen
     given = room[number, : draws.stages[0].held[number]]
     for before, stage, out in zip(draws.stages, draws.stages[1:], rooms, strict=False):
         if is_lopsided(given, prod(before.layers[0].sides)):
-            _log.debug("no tiles for a draw of some candidates: beside the largest number they would round others away")
             return None
         convolve(given, stage.layers[number], out)
         given = out[: stage.held[number]]

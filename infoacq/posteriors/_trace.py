@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import Tensor, fx, nn
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
 from torch.fx import Graph, Node
+from torch.fx.node import map_arg
 from torch.nn.modules import module as torch_module
 
 from infoacq.posteriors._dropout import DropoutLayer, mask_shape
@@ -50,9 +52,9 @@ def call(node: Node, module: nn.Module | None, args: tuple[Any, ...], kwargs: di
     """The operation of a node, run as the model itself would, on a tensor of any layout."""
     if isinstance(module, nn.Conv2d) and args and args[0].ndim == 4 and not sees_more_than_margin(module, args[0]):
         args = (channels_first(args[0]), *args[1:])
+    if _wants_channels_first(node, module):
+        args = tuple(arg.contiguous() if isinstance(arg, Tensor) else arg for arg in args)
     if module is not None:
-        if type(module).__module__.partition(".")[0] != "torch":  # its forward may ask for views
-            args = tuple(arg.contiguous() if isinstance(arg, Tensor) else arg for arg in args)
         return module(*args, **kwargs)
     if node.op == "call_method":
         name = str(node.target)
@@ -60,6 +62,13 @@ def call(node: Node, module: nn.Module | None, args: tuple[Any, ...], kwargs: di
         name = name if asks_for_dtype else _OF_ANY_LAYOUT.get(name, name)
         return getattr(args[0], name)(*args[1:], **kwargs)
     return node.target(*args, **kwargs)  # type: ignore[operator]
+
+
+def _wants_channels_first(node: Node, module: nn.Module | None) -> bool:
+    """Whether a forward may ask for views, or PyTorch's own loses digits with channels last (30 times as much)."""
+    if module is None:
+        return node.target in (F.group_norm, torch.group_norm)
+    return isinstance(module, nn.GroupNorm) or type(module).__module__.partition(".")[0] != "torch"
 
 
 def module_of(node: Node, model: nn.Module) -> nn.Module | None:
@@ -123,7 +132,7 @@ def _run_node(node: Node, model: nn.Module, values: Mapping[Node, Any], rows: in
             raise NotUnderstoodError(f"{node.target} drops something else than features of each candidate")
         node.meta["changes"] = node.all_input_nodes if module.inplace else []
         return x
-    args, kwargs = fx.node.map_arg((node.args, node.kwargs), values.__getitem__)
+    args, kwargs = map_arg((node.args, node.kwargs), values.__getitem__)
     tensors = [(inner, values[inner]) for inner in node.all_input_nodes if isinstance(values[inner], Tensor)]
     versions = [tensor._version for _, tensor in tensors]
     result = call(node, module, args, kwargs)

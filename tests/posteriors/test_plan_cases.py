@@ -170,31 +170,3 @@ def test_what_is_no_number_shows_though_its_channel_is_dropped(seed):
     assert not naive_probs(model, x, 1, seed)[29].isfinite().any()
     with pytest.raises(ValueError, match="NaN or infinity for candidate 29"):
         mc_dropout.predict_probs(model, x, 1, seed=seed, progress=False)
-
-
-SIZES = {
-    "reshape": lambda x: torch.reshape(x, (x.shape[0], -1)),
-    "reckoned": lambda x: torch.reshape(x, (x.size(0) * x.size(1) // 6, 6 * x[0, 0].numel())),
-    "zeros": lambda x: x.flatten(1) + torch.zeros((x.shape[0], 1)),
-    "pooling": lambda x: F.adaptive_avg_pool2d(x, (x.shape[2], x.shape[3])).flatten(1),
-}
-
-
-@pytest.mark.parametrize("flatten", SIZES.values(), ids=SIZES)
-def test_functions_that_are_given_sizes_of_tensors(flatten, caplog):
-    """PyTorch looks whether they are tensors, and dies if what stands for them while a forward is noted says so."""
-
-    class Net(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.conv, self.drop, self.head = nn.Conv2d(1, 6, 3), nn.Dropout2d(), nn.Linear(54, 3)
-
-        def forward(self, x):
-            return self.head(flatten(self.drop(self.conv(x))))
-
-    torch.manual_seed(0)
-    model, x = Net(), torch.randn(30, 1, 5, 5)
-    with caplog.at_level(logging.DEBUG, "infoacq.posteriors"):
-        fast = mc_dropout.predict_probs(model, x, 3, seed=1, progress=False)
-    assert "no draws by" not in caplog.text
-    torch.testing.assert_close(fast, naive_probs(model, x, 3, 1), rtol=0, atol=1e-6)
