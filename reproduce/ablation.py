@@ -13,6 +13,7 @@ from reproduce.settings import Experiment
 from reproduce.tables import Row
 
 TARGET = 0.90
+_SIZES = {RANDOM.name: 13, BALD_KEPT.name: 9, BATCHBALD.name: 5}  # of triangles, which may lie at one place
 
 
 def ablation_figure(members: Sequence[tuple[Experiment, Sequence[Row]]], note: str) -> Figure | None:
@@ -52,10 +53,13 @@ def _draw(axes: Axes, method: Method, members: Sequence[tuple[Experiment, Sequen
         [min(getattr(q, name), end) for q, end in zip(needed, ends, strict=True)] for name in ("q25", "median", "q75")
     )
     spread = np.subtract([middle, high], [low, middle])
-    axes.errorbar(copies, middle, spread, color=method.colour, capsize=3, label=method.label)
-    for marker, fill, reached in (("o", method.colour, True), ("^", "white", False)):
-        at = [(c, m) for c, m, q in zip(copies, middle, needed, strict=True) if math.isfinite(q.median) is reached]
-        axes.plot([c for c, _ in at], [m for _, m in at], marker, color=method.colour, markerfacecolor=fill)
+    reached = [math.isfinite(q.median) for q in needed]
+    joined = [m if known else math.nan for m, known in zip(middle, reached, strict=True)]  # no line to what is a bound
+    axes.errorbar(copies, joined, spread, color=method.colour, capsize=3, label=method.label)
+    for marker, fill, size, wanted in (("o", method.colour, 6, True), ("^", "none", _SIZES[method.name], False)):
+        at = [(c, m) for c, m, known in zip(copies, middle, reached, strict=True) if known is wanted]
+        of = [c for c, _ in at], [m for _, m in at]
+        axes.plot(*of, marker, color=method.colour, markerfacecolor=fill, markersize=size)
     published = [(c, row.published.labels_to_reach(TARGET)) for c, row in points if row.published]
     known = [(c, q.median) for c, q in published if q and math.isfinite(q.median)]
     axes.plot([c for c, _ in known], [labels for _, labels in known], "x--", color=method.colour, linewidth=1)
