@@ -45,7 +45,7 @@ class FirstConvolution:
 
     @property
     def last(self) -> Convolution:
-        """The last of them."""
+        """The last of the convolutions."""
         return self.chain[-1]
 
     @property
@@ -71,7 +71,7 @@ class FirstConvolution:
 
     @property
     def draw_bytes(self) -> int:
-        """What the weights that the kernels hold of a draw take, in the mean and at most so much."""
+        """What the weights that the kernels hold of a draw take, by the shares of channels that it keeps."""
         tiles = sum(convolution.tiles_bytes for convolution in self.further)
         return tiles + (0 if self.linear is None else self.linear.draw_bytes)
 
